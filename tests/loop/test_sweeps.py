@@ -1,8 +1,10 @@
 """A part of a sweep takes the same ways each time, and misses none of them."""
 
+import math
+
 import pytest
 
-from tests.loop import sweeps
+from tests.loop import shares, sweeps
 from tests.loop.shares import SETTING as SHARE
 from tests.loop.shares import share
 from tests.loop.sweeps import ALL, SETTING, part, some
@@ -34,11 +36,27 @@ def test_all_shares_together_are_all_and_a_share_of_its_own_is_never_empty(
 ) -> None:
     monkeypatch.delenv(SHARE, raising=False)
     assert len(share("abc", "a campaign")) == 1
-    played = []
-    for number in range(5):
-        monkeypatch.setenv(SHARE, f"{number}/5")
-        played += share(range(13))
-    assert sorted(played) == list(range(13))
+    for points in (3, 13, 25):
+        played = []
+        for number in range(5):
+            monkeypatch.setenv(SHARE, f"{number}/5")
+            played += share(range(points), "a campaign")
+        assert sorted(played) == list(range(points))
+
+
+@pytest.mark.parametrize("points", [0, 1, 7, 10, 25, 30])
+def test_a_tenth_is_at_least_that_whatever_it_begins_with(
+    points: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SHARE, "10")
+    met: set[int] = set()
+    for seed in range(10):
+        monkeypatch.setattr(shares, "seed_of_the_program", lambda below, seed=seed: seed % below)
+        played = share(range(points), "a campaign")
+        assert len(set(played)) == len(played) == math.ceil(points / 10)
+        assert played == sorted(played)
+        met.update(played)
+    assert met == set(range(points)), "some are played of no program"
 
 
 def test_a_whole_sweep_takes_all_at_each_point(monkeypatch: pytest.MonkeyPatch) -> None:
