@@ -2,11 +2,13 @@
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
+import yaml
 
 from tests.canaries.places import canary
 from tests.e2e.commands import gamekeeper
@@ -16,6 +18,8 @@ from tests.monitoring.loopback import Loopback, Reply, served
 
 pytestmark = pytest.mark.long
 
+NODES = 4
+"""Of the cluster: each has every host port once."""
 FLAGS = ("--poll-seconds", "1")
 SECRET_PATH = f"/services/T0/B0/{canary('notification URL')}"
 FILE = """\
@@ -72,6 +76,10 @@ def status(made: Fleet) -> Any:
     return json.loads(done.stdout)
 
 
+def _has(made: Fleet, rooms: int) -> bool:
+    return len(made.pods("arena")) == rooms
+
+
 def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
     with served(Receiver()) as receiver, fleet(tmp_path) as made:
         made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 12))
@@ -106,6 +114,28 @@ def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
         assert second.poll() is None
         said = made.log("first") + made.log("second") + json.dumps(status(made))
         assert SECRET_PATH not in said
+
+
+def test_that_no_host_port_is_left_is_told_once(tmp_path: Path) -> None:
+    one_port = {"start": 7000, "end": 7000}
+    with served(Receiver()) as receiver, fleet(tmp_path) as made:
+        document = yaml.safe_load(spec("arena", NODES, portRange=one_port))
+        container = document["spec"]["template"]["spec"]["containers"][0]
+        container["ports"] = [{"name": "game", "containerPort": 7777, "protocol": "UDP"}]
+        made.commit(gamekeeper=CONFIG, schedulers__arena=yaml.safe_dump(document))
+        started(made, receiver, "first")
+        until("a room on each node", lambda: receiver.events() == ["applied"], 60.0)
+        for rooms in (NODES + 1, NODES + 2):
+            document["spec"]["replicas"] = rooms
+            made.commit(schedulers__arena=yaml.safe_dump(document))
+            until("one more waits", partial(_has, made, rooms), 30.0)
+            until("it is told", lambda: receiver.events()[1:] == ["ports-exhausted"], 30.0)
+        time.sleep(5)
+        assert receiver.events() == ["applied", "ports-exhausted"]
+        assert len(receiver.chats()) == 2
+        (told,) = (each for _, each in receiver.told if each.get("event") == "ports-exhausted")
+        assert told["workload"]["name"] == "arena"
+        assert "host ports 7000-7000 are all taken" in told["reason"]
 
 
 def test_a_mistake_in_the_file_ends_the_start_with_its_place(tmp_path: Path) -> None:

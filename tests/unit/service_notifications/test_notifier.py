@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from reconciler.core.plan import plan
+from reconciler.kube.schemas import Schemas
 from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.outbox import Outbox
@@ -15,7 +18,7 @@ from reconciler.service.notifications.line import MOST_WAITING
 from reconciler.service.notifications.memory import ENDED_SECONDS, MOST_WRITTEN, Told
 from reconciler.service.notifications.troubles import troubles_of
 from tests.loop.virtual_time import VirtualLoop
-from tests.unit.core.making import a_workload
+from tests.unit.core.making import NOW, a_situation, a_workload, port_range, waiting_for_port
 from tests.unit.service_notifications.house import (
     ARENA,
     CHAT,
@@ -253,6 +256,31 @@ def test_of_too_many_the_oldest_are_summed_up(tmp_path: Path) -> None:
         assert "(and 13 more before it)" in house.post.delivered[0][1].text
         times = [at for _, at in house.post.tried]
         assert all(later - at >= 1.0 for at, later in pairwise(times))
+
+    running(house, story)
+
+
+def test_that_a_range_of_ports_is_full_is_told_once_however_many_ask_for_it(
+    tmp_path: Path,
+) -> None:
+    house = House(tmp_path, CHAT)
+    workload = a_workload("arena", replicas=1, port_range=port_range(7000, 7001))
+    waiting = [waiting_for_port(0, 7000)]
+
+    async def story() -> None:
+        house.heard(FIRST, workload)
+        for asked in range(4, 104):
+            in_use = Counter({7000: 5, 7001: asked})
+            situation = a_situation(workload, waiting, in_use=in_use)
+            house.seen.planned("local", plan(situation, Schemas({}), NOW))
+            await asyncio.sleep(7)
+        assert house.post.events() == ["ports-exhausted"]
+        (_, message), *_ = house.post.delivered
+        assert message.body["workload"] == {
+            "kind": "Scheduler", "namespace": "arena", "name": "arena",
+        }  # fmt: skip
+        full = "host ports exhausted Scheduler/arena: host ports 7000-7001 are all taken"
+        assert full in message.text
 
     running(house, story)
 
