@@ -184,6 +184,31 @@ async def test_a_redirect_is_refused_and_nobody_else_hears_the_token(
             await made.close()
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("only", ["/info/refs", PUSH])
+async def test_a_redirected_push_is_refused_and_nobody_else_hears_the_token_or_the_commit(
+    tmp_path: Path, status: int, only: str
+) -> None:
+    async with far(tmp_path) as (repository, proxy, source), meddler(proxy.url) as stranger:
+        base = repository.commit(dict(START), "Start")
+        made = Mirror(source, str(tmp_path / "cache"))
+        try:
+            assert (await made.fetch()).commit == base
+            written = await made.write(change(base))
+            path = "/info/refs?service=git-receive-pack" if "info" in only else PUSH
+            proxy.meddling = Meddling(only=only, status=status, elsewhere=stranger.url + path)
+            with pytest.raises(Misconfigured, match="redirects, which is not followed"):
+                await made.push(change(base), written)
+            assert proxy.met
+            assert stranger.asked == []
+            assert repository.head() == base
+            proxy.meddling = None
+            assert (await made.push(change(base), written)).commit == written
+        finally:
+            await made.close()
+        assert repository.head() == written
+
+
 def _text(files: dict[str, str | None]) -> bytes:
     text = files["rooms/arena.yaml"]
     assert text is not None
