@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.processes import Fleet, fleet, until
 from tests.gitservers.http import Fault, HttpGitServer
+from tests.gitservers.openpgp import keyring
 from tests.gitservers.signing import Person
 from tests.loop.scaling.house import scaled
 
@@ -72,6 +73,23 @@ def test_signed_commits_go_beside_a_protected_branch_and_people_are_heard_on_bot
     made.commit(schedulers__arena=SPEC.replace("replicas: 2", "replicas: 3", 1))
     until("three rooms", lambda: len(made.pods("arena")) == 3, 60.0)
     until("three beside", lambda: listed(made) == "Scheduler/arena: 3", 60.0)
+
+
+@pytest.mark.real
+def test_a_gpg_key_signs_what_is_written_back(made: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    with keyring() as people:
+        people.create("gamekeeper")
+        key = people.fingerprint("gamekeeper")
+        monkeypatch.setenv("GNUPGHOME", str(people.home))
+        made.commit(gamekeeper=CONFIG, schedulers__arena=SPEC)
+        person = git(made, "rev-parse", "main").strip()
+        made.start_loop("cache", *FLAGS, "--commit-signing", "gpg", "--commit-signing-key", key)
+        until("a commit", lambda: git(made, "rev-parse", "main~1").strip() == person, 60.0)
+
+        argv = ("git", "-C", str(made.bare), "verify-commit", "--raw", "main")
+        said = subprocess.run(argv, check=True, capture_output=True, text=True).stderr
+        assert f"VALIDSIG {key}" in said
+        assert "replicas: 5" in git(made, "show", "main:schedulers/arena.yaml")
 
 
 def test_a_push_that_stalls_keeps_no_commit_of_a_person_waiting(made: Fleet) -> None:
