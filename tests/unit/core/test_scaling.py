@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from reconciler.core.policies.nested import asks_by
 from reconciler.core.policies.policy import policy_of
 from reconciler.core.policies.sudden_falls import Told
 from reconciler.core.scaling import decide
@@ -299,9 +300,9 @@ def test_a_policy_that_is_not_installed_holds() -> None:
     assert (found.replicas, found.hold) == (4, 'no policy "magic" is installed')
 
 
-LOADS = st.builds(
+HEARD = st.builds(
     Load,
-    replicas=st.integers(0, 150),
+    replicas=st.integers(0, 150) | st.integers(60, 150),
     ready=st.integers(0, 60),
     active=st.integers(0, 20),
     occupied=st.integers(0, 60),
@@ -310,16 +311,20 @@ LOADS = st.builds(
     matches=st.integers(0, 200),
     matches_max=st.integers(1, 4),
     players=st.integers(0, 500),
-    unheard=st.integers(0, 30),
-    trouble=st.sampled_from(["", "", "the view is behind"]),
+    unheard=st.just(0) | st.integers(0, 3) | st.integers(0, 30),
+    trouble=st.sampled_from(["", "", "", "", "the view is behind"]),
     healthy=st.booleans(),
 )
+LOADS = HEARD | HEARD.map(lambda load: replace(load, ready=0, active=0, occupied=0, allocated=0))
+"""Half of them are of rooms that start, of which none attests anything."""
 PACES = st.builds(
     Pace,
-    st.sampled_from([0.0, 60.0]),
-    st.sampled_from([0.0, 30.0, 300.0]),
+    st.sampled_from([0.0, 0.0, 60.0]),
+    st.sampled_from([0.0, 0.0, 30.0, 300.0]),
     st.sampled_from([None, Share(3), Share(10, percent=True)]),
 )
+WEBHOOK = {"webhook": {"url": "https://scaler.example.com/arena"}}
+AGONES = {"webhook": {"url": "https://scaler.example.com/arena", "form": "agones"}}
 POLICIES = st.sampled_from([
     METRIC,
     BUFFER,
@@ -329,37 +334,60 @@ POLICIES = st.sampled_from([
     {"max": [METRIC, BUFFER]},
     {"min": [METRIC, BUFFER]},
     {"schedule": [{"from": "06:00", "to": "09:00", "replicas": 30}]},
+    {"adaptive": {}},
+    WEBHOOK,
+    AGONES,
+    {"chain": [{"from": "06:00", "to": "08:20", "policy": WEBHOOK}, {"policy": BUFFER}]},
+    {"chain": [{"from": "06:00", "to": "08:20", "policy": {"adaptive": {}}}]},
 ])  # fmt: skip
-TOLD = st.one_of(st.none(), st.floats(), st.integers(0, 200))
+COUNTS = st.integers(0, 20) | st.integers(0, 200)
+TOLD = COUNTS | COUNTS | st.one_of(st.none(), st.floats())
+AT_ONCE = Pace(stabilization_seconds=0)
+MOVES = st.tuples(st.integers(0, 5), st.integers(0, 5))
+"""How many rooms turned occupied, and how many turned empty."""
+
+
+def answered(policy: Any, value: Any, now: float) -> dict[str, Signal]:
+    """Answer whatever a policy asks by one number, in the form of who is asked."""
+    found = {}
+    for ask in asks_by(policy_of(policy), policies()):
+        told = {"replicas": value}
+        if ask.form == "agones":
+            told = {"response": {"scale": True, **told}}
+        found[ask.name] = Signal(now, value if ask.kind == "metric" else told)
+    return found
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
+@example(WEBHOOK, (0, 100), Pace(), AT_ONCE, [(a_load(starting=20), 3, 30.0, (0, 0))])
 @given(
     policy=POLICIES,
-    bounds=st.tuples(st.integers(0, 50), st.integers(0, 100)),
+    bounds=st.tuples(st.integers(0, 9) | st.integers(0, 50), st.integers(0, 100) | st.just(100)),
     up=PACES,
     down=PACES,
-    turns=st.lists(st.tuples(LOADS, TOLD, st.floats(0.1, 900)), min_size=1, max_size=8),
+    turns=st.lists(st.tuples(LOADS, TOLD, st.floats(0.1, 900), MOVES), min_size=1, max_size=8),
 )
 def test_any_decision_is_within_bounds_and_takes_rooms_only_on_attested_numbers(
     policy: Any,
     bounds: tuple[int, int],
     up: Pace,
     down: Pace,
-    turns: list[tuple[Load, Any, float]],
+    turns: list[tuple[Load, Any, float, tuple[int, int]]],
 ) -> None:
     within = Bounds(min(bounds), max(bounds))
     spec = Autoscaling(True, within, policy_of(policy), up, down)
     past, now = Past(), NOW
-    for load, value, seconds in turns:
-        now += seconds
-        look = a_look(load, now=now, signals={"metric q": Signal(now, value)})
+    for load, value, seconds, (started, ended) in turns:
+        before, now = now, now + seconds
+        moves = Activity(before, starts=(now,) * started, ends=(seconds,) * ended)
+        look = a_look(load, now=now, activity=moves, signals=answered(policy, value, now))
 
         found = decide(spec, look, past, policies())
         past = found.past
 
         assert found.reason
+        assert " failed: " not in found.hold
         assert found.replicas >= within.minimum
         assert found.replicas <= max(within.maximum, load.replicas)
         if found.hold:
