@@ -4,11 +4,13 @@ import asyncio
 import logging
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from reconciler.model import labels
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Mark
+from reconciler.service.room_metrics import RoomMetrics, RoomObserver
 from reconciler.service.rooms import contests
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.rooms.lines import Line
@@ -18,9 +20,11 @@ from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, pla
 FOUGHT_SECONDS = 60.0
 
 
-async def rival(it: Stage) -> tuple[RoomDesk, asyncio.Task[None]]:
+async def rival(
+    it: Stage, observer: RoomObserver | None = None
+) -> tuple[RoomDesk, asyncio.Task[None]]:
     """Begin another process that believes it leads; both see what each other writes."""
-    one, two = it.desk, it.new_desk()
+    one, two = it.desk, it.new_desk(observer)
 
     def changed(key: WorkloadKey, pod: LivePod) -> None:
         for desk in (one, two):
@@ -29,6 +33,13 @@ async def rival(it: Stage) -> tuple[RoomDesk, asyncio.Task[None]]:
 
     it.view.room_changed = changed
     return two, asyncio.create_task(two.run())
+
+
+def counted(registry: CollectorRegistry, result: str) -> float:
+    """Return how many flips the page of metrics shows, to whatever mark."""
+    found = [each for family in registry.collect() for each in family.samples]
+    flips = [each for each in found if each.name == "gamekeeper_room_flips_total"]
+    return sum(each.value for each in flips if each.labels["result"] == result)
 
 
 async def stands_busy(it: Stage, seconds: float) -> float:
@@ -47,7 +58,8 @@ def test_two_that_heard_two_things_of_a_room_write_a_few_times_a_minute(
     on_change: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def act(it: Stage) -> None:
-        two, task = await rival(it)
+        registry = CollectorRegistry()
+        two, task = await rival(it, RoomMetrics(registry))
         await it.say(players(4) if on_change else OCCUPIED)
         empty = players(0) if on_change else READY
         await two.report(two.find("arena", "arena-0"), empty)
@@ -58,6 +70,9 @@ def test_two_that_heard_two_things_of_a_room_write_a_few_times_a_minute(
         assert share > 0.9, "players are protected meanwhile"
         told = [each for each in caplog.records if "sets back what we write" in each.message]
         assert 1 <= len(told) <= 2 * 2, "once a minute, by each"
+        words = "another process that believes it leads"
+        assert all(words in each.message for each in told)
+        assert counted(registry, "contested") == 1, "once for as long as they do"
         task.cancel()
         two.forget()
         await asyncio.sleep(contests.LONGEST_BUSY_SECONDS + 0.1)
