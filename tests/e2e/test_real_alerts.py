@@ -29,6 +29,8 @@ SOUND = {
     f'gamekeeper_room_removals_total{LED},cause="scale-in"}}': "0+3x40",
     f'gamekeeper_room_removals_total{LED},cause="deadline"}}': "4x40",
     f"gamekeeper_intent_age_seconds{LED}}}": "60x40",
+    f'gamekeeper_room_flips_total{LED},result="done"}}': "0+9x40",
+    f'gamekeeper_room_flips_total{LED},result="contested"}}': "1x40",
     f"gamekeeper_defects_total{LED}}}": "2x40",
 }
 """Two replicas for 40 minutes, one of which leads."""
@@ -46,6 +48,7 @@ FAULTS = {
         f'gamekeeper_room_removals_total{LED},cause="deadline"}}': "_x30 1x10"
     },
     "GamekeeperCountsNotInGit": {f"gamekeeper_intent_age_seconds{LED}}}": "0+60x40"},
+    "GamekeeperContested": {f'gamekeeper_room_flips_total{LED},result="contested"}}': "1x30 2x10"},
     "GamekeeperDefect": {f"gamekeeper_defects_total{LED}}}": "2x32 3x10"},
 }
 AT = "35m"

@@ -2,15 +2,17 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
+from reconciler.service.room_metrics import Flipped
 from tests.unit.test_grafana_board import SERVED
 
+RESULTS = get_args(Flipped)
 DEPLOY = Path(__file__).parents[2] / "deploy"
 MONITOR, RULE = yaml.safe_load_all((DEPLOY / "monitoring.yaml").read_text())
 (GROUP,) = RULE["spec"]["groups"]
@@ -30,7 +32,7 @@ def test_an_alert_names_series_labels_and_values_that_there_are(alert: dict[str,
     matched = dict(re.findall(r'([a-z_]+)[=!]~?"([^"]+)"', expr))
     assert kept | matched.keys() <= labels
     assert set(re.findall(r"\$labels\.(\w+)", summary)) <= kept
-    known: dict[str, set[str]] = {"kind": {*HoldKind}, "cause": {*Cause}}
+    known: dict[str, set[str]] = {"kind": {*HoldKind}, "cause": {*Cause}, "result": {*RESULTS}}
     for label, text in matched.items():
         assert set(text.split("|")) <= known[label]
 
