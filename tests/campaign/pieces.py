@@ -17,6 +17,7 @@ REPLAYS = "tests/loop/rooms/test_seeds.py"
 TRANSITIONS = "tests/loop/test_transitions.py"
 IN_MATCH = "tests/loop/rooms/test_edits_in_match.py"
 REST = "tests/loop/rooms/test_rest.py"
+ARRIVING = "tests/unit/service_faces/test_forged_deliveries.py"
 SWEPT: tuple[tuple[str, Rows, Arguments], ...] = (
     ("what vanishes", (11,), ("tests/loop/rooms/test_vanishing.py",)),
     ("deaths at files and git", (1,), ("tests/unit/adapters_git/test_crash_points.py",)),
@@ -34,6 +35,7 @@ SWEPT: tuple[tuple[str, Rows, Arguments], ...] = (
     ("hostile templates", (18,), ("tests/corpora/test_jinja.py",)),
     ("forged webhooks", (20,), ("tests/unit/core/test_hook_signatures.py",)),
     ("webhooks that are sent again", (20,), ("tests/unit/service_faces/test_faces.py",)),
+    ("forged webhooks that arrive", (20,), (ARRIVING,)),
 )
 """Tests that are played as a whole: name, rows, what pytest is given."""
 SECRETS = ("tests/unit", "tests/contract", "tests/e2e", "tests/canaries", "-m", "not real")
