@@ -86,13 +86,16 @@ async def _ask(cluster: Cluster, ref: ObjectRef, settings: Settings) -> None:
 
 async def _asked(cluster: Cluster, ref: ObjectRef, settings: Settings, deadline: float) -> None:
     """Ask, once our namespace is there: in a new cluster the loop that starts now makes it."""
+    there = False
     while True:
         try:
             return await _ask(cluster, ref, settings)
         except Unavailable:
-            there = await cluster.get(ObjectRef("v1", "Namespace", "", settings.namespace))
-            if there is not None or time.monotonic() > deadline:
+            # One that is there now may not have been when it was asked for.
+            if there or time.monotonic() > deadline:
                 raise
+            space = ObjectRef("v1", "Namespace", "", settings.namespace)
+            there = await cluster.get(space) is not None
         await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -51,7 +51,7 @@ def print_plan(
 
 
 def print_others(console: Console, installed: Mapping[str, Iterable[str]]) -> None:
-    """Name the instances that have records, for who asked for one that has none."""
+    """Name instances, and the namespaces in which they have records."""
     for instance, namespaces in sorted(installed.items()):
         console.print(
             f"Instance {instance} has records in namespace {', '.join(sorted(namespaces))}."

@@ -61,8 +61,8 @@ def _removals(
     wanted: Mapping[WorkloadKey, int],
     read_spec: ReadSpec,
 ) -> tuple[Removal, ...]:
-    # Objects alone, without a record and without rooms, are given: no head asks anything of them.
     wanted = {**wanted, **_unreviewed(arrival, records, wanted)}
+    # Objects alone, without a record and without rooms, are given: no head asks anything of them.
     counts = {key: rooms for key, rooms in arrival.unrecorded.items() if rooms} | {
         key: record.in_effect
         for key, record in records.items()

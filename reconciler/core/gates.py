@@ -18,6 +18,12 @@ from reconciler.model.specs import Budgets, Config
 from reconciler.model.trees import CONFIG_FILE
 
 CONFIG_HELD = f"{CONFIG_FILE} is missing or has an error: the whole commit is held"
+_TAKES = {
+    Cause.LEFT_GIT: "takes all of it away",
+    Cause.SCALE_IN: "takes rooms away",
+    Cause.ROLLOUT: "replaces its rooms",
+}
+"""What a head does to a workload whose record was lost, by the cause of the removal."""
 
 
 def commit_held(reading: Reading) -> Hold | None:
@@ -192,9 +198,8 @@ def _orphaned(
         return None
     if removal.cause is Cause.LEFT_GIT and not unreviewed:
         return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
-    what = "replaces its rooms" if removal.cause is Cause.ROLLOUT else "takes rooms away"
-    reason = f"its record is lost, so nobody knows what was accepted of it, and this {what}"
-    return HoldKind.NO_ACCEPTED_COMMIT, reason
+    reason = "its record is lost, so nobody knows what was accepted of it, and this "
+    return HoldKind.NO_ACCEPTED_COMMIT, reason + _TAKES[removal.cause]
 
 
 def _doubted(arrival: Arrival, record: StateRecord | None) -> tuple[HoldKind, str] | None:

@@ -115,6 +115,7 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     if plan.forget:
         if not lane.store.state(plan.key).deleting:
             return  # the spec is back in Git: nothing is forgotten
+        await _check_gone(lane, plan)
         await lane.store.drop_ordinals(plan.key)
         await lane.store.drop_state(plan.key)
         lane.wanted = lane.wanted.without(plan.key)
@@ -142,3 +143,20 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
                 newest, conditions=after, applied=applied, observed_commit=commit
             ),
         )
+
+
+async def _check_gone(lane: Lane, plan: Plan) -> None:
+    """Ask the server for each object of which no watch tells, but the record says: we made it.
+
+    A watch can lose an event, until its kind is listed again (`service/reflector.py`). Raises
+    Conflict where one of them is there.
+    """
+    shown = {item.ref for item in lane.view.of(plan.key).objects}
+    for owned in lane.store.state(plan.key).inventory:
+        if not owned.made or owned.ref in shown:
+            continue
+        there = await lane.cluster.get(owned.ref)
+        owner = apply_objects.owner_of(there, lane.instance) if there is not None else None
+        # A namespace that several share names none of them.
+        if owner is not None and owner.kind == plan.key.kind and owner.name in ("", plan.key.name):
+            raise Conflict(f"{owned.ref} is there, and no watch told of it: decided anew")

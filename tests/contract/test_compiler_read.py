@@ -140,7 +140,9 @@ async def test_a_file_that_kills_its_worker_is_a_finding_and_the_others_are_read
     assert (found.file, found.rule) == ("schedulers/bad.yaml", "unreadable")
     assert re.search(reason, found.message)
     assert again == reading
-    assert zygote.hired <= hired + 1, "what is known to kill is not tried again"
+    # That it took too long proves nothing of a file: it may have been the machine.
+    is_certain = "took too long" not in found.message
+    assert not is_certain or zygote.hired <= hired + 1, "what is known to kill is not tried again"
 
 
 async def test_two_files_that_kill_are_both_found(zygote: Counted) -> None:

@@ -134,7 +134,7 @@ class Pages:
         live = self._roster.view.of(key)
         if not self._seeded:
             return False
-        if self._is_known_now(key):
+        if self._learns_of(key):
             self._heed(self.of(key).values())
         if self._synced.get(key) is live:
             return False
@@ -160,8 +160,8 @@ class Pages:
             del self._synced[key]
         return bool(gone)
 
-    def _is_known_now(self, key: WorkloadKey) -> bool:
-        """Whether a workload is known that was not when this was asked last."""
+    def _learns_of(self, key: WorkloadKey) -> bool:
+        """Note whether a workload is known; return whether it is, and was not before."""
         was = key in self._known
         if self._roster.workload(key) is None:
             self._known.discard(key)
