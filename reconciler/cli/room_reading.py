@@ -14,6 +14,7 @@ from reconciler.core.compile import workload_from_json
 from reconciler.core.conditions import held_by
 from reconciler.core.departing import unknown
 from reconciler.kube.addresses import public_address
+from reconciler.kube.owners import key_of
 from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.errors import Denied, Misconfigured
@@ -24,7 +25,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState
 from reconciler.model.specs import Source, Workload
 from reconciler.ports import Cluster
-from reconciler.service.live_records import key_of, node_of, pod_of
+from reconciler.service.live_records import node_of, pod_of
 from reconciler.settings import Settings
 
 TELLING = BUSY_MARKS | {Mark.IDLE}

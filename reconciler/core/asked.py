@@ -72,7 +72,7 @@ def _removals(
     present = {*reading.workloads, *reading.invalid, *unjudged}
     between = removals_between(counts, wanted, frozenset(present), arrival.cluster)
     replaced = [
-        Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])
+        Removal(arrival.cluster, key, Cause.ROLLOUT, _approved(arrival, key, wanted), counts[key])
         for key in arrival.outdated & wanted.keys()
     ]
     others = (
@@ -82,6 +82,18 @@ def _removals(
         and not is_reviewed(arrival, removal, records.get(removal.key), read_spec)
     )
     return tuple(sorted((*others, *replaced)))
+
+
+def _approved(arrival: Arrival, key: WorkloadKey, wanted: Mapping[WorkloadKey, int]) -> int:
+    """Return the number in the line that lets a replacement through.
+
+    Of a spec without one it is what lives that goes on. That changes with each room that ends, and
+    the line may not: there it is the least that the spec allows.
+    """
+    autoscaling = arrival.reading.workloads[key].autoscaling
+    if key in arrival.reading.unnumbered and autoscaling is not None:
+        return autoscaling.bounds.minimum
+    return wanted[key]
 
 
 def _unreviewed(

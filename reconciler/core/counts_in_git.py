@@ -43,9 +43,8 @@ def numbered_anew(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) 
     Any other number that was taken out is none, whoever wrote it: what was accepted goes on.
     """
     moves = arrival.moves
-    # Of one whose record is lost it is what lives; where that is to be replaced, people approve a
-    # number that does not change with each room that ends.
-    lost = (arrival.reading.unnumbered & arrival.unrecorded.keys()) - arrival.outdated
+    # Of one whose record is lost it is what lives.
+    lost = arrival.reading.unnumbered & arrival.unrecorded.keys()
     back = {key: arrival.unrecorded[key] for key in lost if arrival.unrecorded[key]}
     tracked, apart = dict(moves.tracked), dict(moves.apart)
     for key, passage in moves.taken_out.items():

@@ -127,7 +127,7 @@ def next_record(
     # One that had left Git is asked for by the commit that brought it back, whatever it says.
     known_spec = None if before.deleting else before.accepted
     accepted = _accepted(known_spec, workload, replicas, arrival.reading.commit)
-    accepted = replace(accepted, unreviewed=bool(held))
+    accepted = replace(accepted, unreviewed=bool(held) or _still_unreviewed(arrival, key, before))
     ledger = before.ledger
     if (count if held else wanted) != count:
         ledger = _entered(arrival, before, part, count)
@@ -137,6 +137,12 @@ def next_record(
     return replace(
         before, accepted=accepted, deleting=False, held=held, ledger=ledger, scaling=scaling
     )
+
+
+def _still_unreviewed(arrival: Arrival, key: WorkloadKey, before: StateRecord) -> bool:
+    """Whether nobody has looked at it yet, for what people changed meanwhile waits in a freeze."""
+    is_unreviewed = before.accepted is not None and before.accepted.unreviewed
+    return is_unreviewed and any(edit.key == key for edit in arrival.waiting)
 
 
 def _accepted(known: Accepted | None, workload: Workload, replicas: int, commit: str) -> Accepted:

@@ -16,6 +16,7 @@ from reconciler.loop.make_rooms import make_rooms
 from reconciler.loop.mark_rooms import mark_rooms, relabel_rooms
 from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.steps import Steps
+from reconciler.loop.unseen import is_left
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Plan
@@ -37,6 +38,8 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
             failed = [mark.pod for mark in marked if mark.blames_revision]
             failed += [removal.pod for removal in removed if removal.blames_revision]
             await relabel_rooms(lane, plan, steps)
+            if await is_left(lane, plan, steps):
+                plan = replace(plan, prunes=(), forget=False)
             await prune_objects.prune(lane, plan, steps)
             await look_at_drift(lane, plan, steps)
         await _count_failures(lane, plan, failed, now)
@@ -115,7 +118,6 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     if plan.forget:
         if not lane.store.state(plan.key).deleting:
             return  # the spec is back in Git: nothing is forgotten
-        await _check_gone(lane, plan)
         await lane.store.drop_ordinals(plan.key)
         await lane.store.drop_state(plan.key)
         lane.wanted = lane.wanted.without(plan.key)
@@ -143,20 +145,3 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
                 newest, conditions=after, applied=applied, observed_commit=commit
             ),
         )
-
-
-async def _check_gone(lane: Lane, plan: Plan) -> None:
-    """Ask the server for each object of which no watch tells, but the record says: we made it.
-
-    A watch can lose an event, until its kind is listed again (`service/reflector.py`). Raises
-    Conflict where one of them is there.
-    """
-    shown = {item.ref for item in lane.view.of(plan.key).objects}
-    for owned in lane.store.state(plan.key).inventory:
-        if not owned.made or owned.ref in shown:
-            continue
-        there = await lane.cluster.get(owned.ref)
-        owner = apply_objects.owner_of(there, lane.instance) if there is not None else None
-        # A namespace that several share names none of them.
-        if owner is not None and owner.kind == plan.key.kind and owner.name in ("", plan.key.name):
-            raise Conflict(f"{owned.ref} is there, and no watch told of it: decided anew")

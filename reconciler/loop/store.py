@@ -195,8 +195,11 @@ class RecordStore(RecordMemory):
             raise Conflict(f"{ref} was written by another process: decide again on a fresh read")
 
     async def drop_state(self, key: WorkloadKey) -> None:
-        """Delete a state record."""
-        await self._drop(self._states, key, "state")
+        """Delete the state record of a workload that goes. Raises Conflict where it is back."""
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if not self.state(key).deleting:
+                raise Conflict(f"{key} is back in Git: decided anew")
+            await self._drop(self._states, key, "state")
 
     async def drop_ordinals(self, key: WorkloadKey) -> None:
         """Delete an ordinal record, also one whose making was not answered and is not known.

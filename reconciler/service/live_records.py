@@ -13,7 +13,7 @@ from reconciler.core.backoff import FIRST_DELAY_SECONDS
 from reconciler.core.ordinals import number_of
 from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
-from reconciler.model.refs import Json, WorkloadKey, ref_of
+from reconciler.model.refs import Json, ref_of
 from reconciler.model.rooms import Mark, Why
 from reconciler.service.pod_ends import end_of, game_ends_of
 from reconciler.service.pod_games import Games, games_of
@@ -133,19 +133,6 @@ def object_of(obj: Json) -> LiveObject:
     )
 
 
-def key_of(obj: Json) -> WorkloadKey | None:
-    """Return the workload that an object belongs to by its labels; None if it names none.
-
-    A namespace that workloads of one kind share names only the kind: its key has no name.
-    """
-    metadata = obj["metadata"]
-    marks = metadata.get("labels") or {}
-    kind, workload = marks.get(labels.KIND), marks.get(labels.WORKLOAD, "")
-    if not kind or (not workload and metadata.get("namespace")):
-        return None
-    return _key(kind, metadata.get("namespace") or metadata["name"], workload)
-
-
 @lru_cache(maxsize=16)
 def _guard(evict: str, disrupt: str) -> tuple[str, str]:
     return evict, disrupt
@@ -155,11 +142,6 @@ def guard_of(annotations: Json) -> tuple[str, str]:
     """Return the two disruption annotations as they stand, "" where one does not."""
     evict = annotations.get(labels.SAFE_TO_EVICT, "")
     return _guard(evict, annotations.get(labels.DO_NOT_DISRUPT, ""))
-
-
-@lru_cache(maxsize=1 << 14)
-def _key(kind: str, namespace: str, name: str) -> WorkloadKey:
-    return WorkloadKey(intern(kind), intern(namespace), intern(name))
 
 
 def _conditions(status: Json) -> dict[str, Json]:

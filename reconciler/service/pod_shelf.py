@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from reconciler.kube.owners import key_of
 from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, NEVER_SEEN, LivePod
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.service.live_records import key_of, pod_of
+from reconciler.service.live_records import pod_of
 from reconciler.service.pod_ports import held_ports_of
 from reconciler.service.port_shelf import NOTHING, Held, PortShelf
 from reconciler.service.seen import has_lapsed, seen_of

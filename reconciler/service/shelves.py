@@ -5,9 +5,10 @@ from sys import intern
 from typing import Generic, Protocol, TypeVar
 
 from reconciler.kube.addresses import public_address
+from reconciler.kube.owners import key_of
 from reconciler.model.live import LiveNode, LiveObject, Nodes
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
-from reconciler.service.live_records import key_of, node_of, object_of
+from reconciler.service.live_records import node_of, object_of
 
 Touched = Callable[[WorkloadKey], None]
 """Called with a workload whenever something of it changed."""

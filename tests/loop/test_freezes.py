@@ -1,5 +1,7 @@
 """While a freeze is open what people change in Git waits, and nothing else does (ADR 26)."""
 
+from dataclasses import replace
+
 import pytest
 
 from reconciler.cli.statuses import status_of
@@ -252,8 +254,10 @@ async def test_what_review_printed_of_a_later_commit_is_offered_beside_a_frozen_
 
 async def test_a_frozen_change_has_no_hash_that_lets_a_stray_go() -> None:
     world, process = await frozen()
-    record = process.lane.store.state(LOBBY)
-    await process.lane.store.drop_state(LOBBY)
+    store = process.lane.store
+    record = store.state(LOBBY)
+    await store.change_state(LOBBY, lambda newest: replace(newest, deleting=True))
+    await store.drop_state(LOBBY)
     world.commit({"schedulers/arena.yaml": spec("arena", 5), "schedulers/lobby.yaml": None})
     await turns(world, process)
     assert record.accepted is not None

@@ -24,6 +24,13 @@ MANY: Times = [{"from": "08:00", "to": "20:00", "replicas": 14}]
 TEN: Times = [{"from": "08:01", "to": "08:20", "replicas": 10}, *ONE]
 """The world begins at 08:00."""
 NUMBER = "  replicas: 1\n"
+CUP = """\
+apiVersion: gamekeeper.dev/v1
+kind: Config
+spec:
+  freeze:
+    - {name: cup, schedule: "20 8 * * *", timeZone: UTC, durationSeconds: 3600}
+"""
 HELD = scaled(8, ONE, low=1)
 
 
@@ -115,6 +122,30 @@ def test_what_follows_it_is_not_reviewed_either(texts: Sequence[str | None]) -> 
     in_virtual_time(main())
 
 
+def test_nor_is_what_follows_it_in_a_freeze() -> None:
+    """What waits was looked at by nobody, and when it waits no more it is asked for."""
+
+    async def main() -> None:
+        files = {"gamekeeper.yaml": CUP, FILE: spec("arena", 10)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await lost_beside(there, HELD)
+            leader = there.leader
+            assert leader is not None
+            await there.until("frozen", lambda: bool(leader.lane.store.repository.freezes), 1800.0)
+            await asyncio.sleep(60.0)
+            assert holds_it(there)
+            there.world.commit({FILE: scaled(9, ONE, low=1)})
+            await asyncio.sleep(600.0)
+            hold = held(there)
+            assert hold is not None
+            assert hold.kind is HoldKind.FROZEN
+            assert (there.wanted(), there.rooms()) == (10, 10)
+            await asyncio.sleep(4200.0)
+            assert holds_it(there)
+
+    in_virtual_time(main())
+
+
 def test_nor_is_what_it_says_once_the_branch_of_counts_is_gone() -> None:
     """What acted goes on as our own number then, and takes nothing away itself."""
 
@@ -192,6 +223,27 @@ def test_an_image_waits_for_one_approval_however_many_rooms_end_meanwhile() -> N
             assert there.rooms() == 7
             there.world.approve(hold.change_hash)
             await there.until("it is let through", lambda: there.rooms() == 14, 600.0)
+
+    in_virtual_time(main())
+
+
+def test_who_approves_an_image_approves_no_other_count() -> None:
+    async def main() -> None:
+        text = scaled(1, TEN, low=1).replace("game:1", "game:2").replace(NUMBER, "", 1)
+        async with stage(
+            {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
+        ) as there:
+            await lost_beside(there, text)
+            hold = held(there)
+            assert hold is not None
+            there.world.approve(hold.change_hash)
+            await there.until("it is let through", lambda: held(there) is None, 60.0)
+            counts = []
+            for _ in range(60):
+                await asyncio.sleep(5.0)
+                counts.append(there.wanted())
+            assert set(counts) == {10}
+            await there.until("fewer, step by step", lambda: there.rooms() == 7, 1800.0)
 
     in_virtual_time(main())
 

@@ -4,10 +4,11 @@ import pytest
 
 from reconciler.adapters.http.sight import stamp
 from reconciler.core.ordinals import number_of, ordinal_of
+from reconciler.kube.owners import key_of
 from reconciler.model import labels
 from reconciler.model.live import HostPort, Phase
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.service.live_records import key_of, node_of, object_of, pod_of
+from reconciler.service.live_records import node_of, object_of, pod_of
 from tests.unit.service_views.scripted import room
 
 MIDNIGHT = 1767225600.0
