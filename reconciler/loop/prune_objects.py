@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
+from reconciler.loop.unseen import check_empty
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Plan
@@ -21,6 +22,7 @@ async def prune(lane: Lane, plan: Plan, steps: Steps) -> None:
             if item.ref.kind == "Namespace" and not await _may_go(lane, plan, item.ref, steps):
                 continue
             lane.check_stands(plan)
+            check_empty(lane, plan)
             await lane.cluster.delete(item.ref, item.uid, item.resource_version)
         except PortError as error:
             steps.failed("delete", str(item.ref), error, item.reason)

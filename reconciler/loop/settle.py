@@ -27,6 +27,7 @@ from reconciler.model.reports import Settled
 async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     """Carry out `plan` and return what came of it; `now` is Unix seconds."""
     steps, failed, short = Steps(plan.key), list[LivePod](), False
+    going = plan
     try:
         await _check_still_wanted(lane, plan)
         if await apply_objects.apply(lane, plan, steps, now):
@@ -39,15 +40,18 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
             failed += [removal.pod for removal in removed if removal.blames_revision]
             await relabel_rooms(lane, plan, steps)
             if await is_left(lane, plan, steps):
-                plan = replace(plan, prunes=(), forget=False)
-            await prune_objects.prune(lane, plan, steps)
+                going = replace(plan, prunes=(), forget=False)
+            await prune_objects.prune(lane, going, steps)
             await look_at_drift(lane, plan, steps)
         await _count_failures(lane, plan, failed, now)
-        await _remember(lane, plan, steps, now)
+        if going.forget:
+            await _forget(lane, plan, steps)
+        else:
+            await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
     outcomes, holds = tuple(steps.outcomes), tuple(steps.holds)
-    return Settled(plan, outcomes, holds, short, steps.first_request_at)
+    return Settled(going, outcomes, holds, short, steps.first_request_at)
 
 
 async def _count(lane: Lane, plan: Plan) -> None:
@@ -113,17 +117,19 @@ def _blamed_first(lane: Lane, key: WorkloadKey, failed: list[LivePod]) -> list[L
     return [pod for pod in failed if pod.uid not in before]
 
 
-async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
-    """Write conditions and observed commit; drop the records of a workload that is gone."""
-    if plan.forget:
-        if not lane.store.state(plan.key).deleting:
-            return  # the spec is back in Git: nothing is forgotten
-        await lane.store.drop_ordinals(plan.key)
-        await lane.store.drop_state(plan.key)
-        lane.wanted = lane.wanted.without(plan.key)
-        lane.forget(plan.key)
-        steps.did("forget", str(plan.key), f"{plan.key} left Git, and what went with it is gone")
+async def _forget(lane: Lane, plan: Plan, steps: Steps) -> None:
+    """Drop the records of a workload that is gone, unless its spec is back in Git."""
+    if not lane.store.state(plan.key).deleting:
         return
+    await lane.store.drop_ordinals(plan.key)
+    await lane.store.drop_state(plan.key)
+    lane.wanted = lane.wanted.without(plan.key)
+    lane.forget(plan.key)
+    steps.did("forget", str(plan.key), f"{plan.key} left Git, and what went with it is gone")
+
+
+async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
+    """Write conditions and observed commit."""
     if lane.store.unreadable(plan.key):
         return  # its hold says so; nothing of it may be written
     record = lane.store.state(plan.key)

@@ -5,40 +5,55 @@ Plans are made of what watches tell, and a watch can lose an event until its kin
 overlooked, and nothing protects it.
 """
 
+from reconciler.core.ending import plan_removal
 from reconciler.core.objects import sharing_of
 from reconciler.kube.owners import key_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
-from reconciler.model.holds import HoldKind
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.neighbours import Sharing
 from reconciler.model.plans import Plan
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
 
 
 async def is_left(lane: Lane, plan: Plan, steps: Steps) -> bool:
-    """Whether something of the workload is there that no watch told of; that is held, and told.
+    """Whether there is, or may be, something of the workload that its plan does not know of.
 
-    Looks for rooms before the first object goes, for all that is ours before the records do.
-    Raises the cluster's errors.
+    Looks for rooms before the first object goes, for all that is ours before the records do. What
+    is found, and a look that fails, is told as a step that failed: it is tried again.
     """
     if plan.made_for is not None or not (plan.prunes or plan.forget):
         return False
-    found = await _found(lane, plan)
-    if found is None:
-        return False
-    steps.held(
-        HoldKind.INCOMPLETE_READ,
-        f"{found} is there, and no watch told of it: nothing of {plan.key} is deleted until "
-        f"{found.kind}s are listed anew, which happens within 5 minutes",
-    )
-    return True
+    try:
+        found = await _found(lane, plan)
+        if found is not None:
+            raise Conflict(
+                f"{found} is there, and no watch told of it: nothing more of the workload is "
+                "deleted until one does"
+            )
+        # The look took a while, and a watch may have told of more meanwhile.
+        again = plan_removal(lane.situation(plan.key))
+        if (again.prunes, again.forget) != (plan.prunes, plan.forget):
+            raise Conflict("more was found meanwhile: planned anew")
+    except PortError as error:
+        steps.failed("look for", f"what is left of {plan.key}", error)
+        return True
+    return False
+
+
+def check_empty(lane: Lane, plan: Plan) -> None:
+    """Check that no room of a workload that goes was told of since its plan was made; no I/O.
+
+    Raises Conflict.
+    """
+    if plan.made_for is None and lane.view.of(plan.key).pods:
+        raise Conflict(f"there is a room of {plan.key} after all: planned anew")
 
 
 async def _found(lane: Lane, plan: Plan) -> ObjectRef | None:
     key = plan.key
-    live = lane.view.of(key)
-    shown = {item.ref for item in live.objects}
+    shown = {item.ref for item in lane.view.of(key).objects}
     space = ObjectRef("v1", "Namespace", "", key.namespace)
     if space not in shown:
         there = await lane.cluster.get(space)
@@ -46,12 +61,11 @@ async def _found(lane: Lane, plan: Plan) -> ObjectRef | None:
             return None  # and so nothing is in it
         if plan.forget and _is_for_us_to_end(lane, key, there):
             return space
-    known = {pod.name for pod in live.pods}
-    listing = await lane.cluster.list_metadata("v1", "Pod", key.namespace)
-    for item in listing.items:
-        name = item["metadata"]["name"]
-        if name not in known and _is_ours(lane, key, item):
-            return ObjectRef("v1", "Pod", key.namespace, name)
+    marks = {labels.INSTANCE: lane.instance, labels.KIND: key.kind, labels.WORKLOAD: key.name}
+    selector = ",".join(f"{name}={value}" for name, value in marks.items())
+    async for page in lane.cluster.pages(Followed("v1", "Pod", selector, key.namespace)):
+        for item in page.items:
+            return ObjectRef("v1", "Pod", key.namespace, item["metadata"]["name"])
     for owned in lane.store.state(key).inventory if plan.forget else ():
         if owned.made and owned.ref not in shown and owned.ref != space:
             there = await lane.cluster.get(owned.ref)
