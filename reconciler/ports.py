@@ -156,7 +156,9 @@ class Cluster(Protocol):
     ) -> Listing:
         """List a kind (every namespace when `namespace` is empty), page by page."""
 
-    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+    async def list_metadata(
+        self, api_version: str, kind: str, namespace: str, labels: str = ""
+    ) -> Listing:
         """List a kind of a namespace, of each object only its metadata: no Secret comes here."""
 
     def pages(self, followed: Followed) -> AsyncIterator[Listing]:

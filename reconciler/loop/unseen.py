@@ -14,7 +14,7 @@ from reconciler.model import labels
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.neighbours import Sharing
 from reconciler.model.plans import Plan
-from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 
 async def is_left(lane: Lane, plan: Plan, steps: Steps) -> bool:
@@ -32,10 +32,8 @@ async def is_left(lane: Lane, plan: Plan, steps: Steps) -> bool:
                 f"{found} is there, and no watch told of it: nothing more of the workload is "
                 "deleted until one does"
             )
-        # The look took a while, and a watch may have told of more meanwhile.
-        again = plan_removal(lane.situation(plan.key))
-        if (again.prunes, again.forget) != (plan.prunes, plan.forget):
-            raise Conflict("more was found meanwhile: planned anew")
+        if not _stands(lane, plan):
+            raise Conflict("a watch told of more meanwhile: planned anew")
     except PortError as error:
         steps.failed("look for", f"what is left of {plan.key}", error)
         return True
@@ -51,6 +49,20 @@ def check_empty(lane: Lane, plan: Plan) -> None:
         raise Conflict(f"there is a room of {plan.key} after all: planned anew")
 
 
+def _stands(lane: Lane, plan: Plan) -> bool:
+    """Whether what a plan deletes would be deleted still, by what watches told during the look.
+
+    What went meanwhile, as by our own last deletes, is in nobody's way; nor is another version of
+    an object, of which its delete asks the server.
+    """
+    again = plan_removal(lane.situation(plan.key))
+    if plan.forget:
+        return again.forget
+    left = {item.uid for item in again.prunes}
+    there = {item.uid for item in lane.view.of(plan.key).objects}
+    return all(item.uid in left or item.uid not in there for item in plan.prunes)
+
+
 async def _found(lane: Lane, plan: Plan) -> ObjectRef | None:
     key = plan.key
     shown = {item.ref for item in lane.view.of(key).objects}
@@ -63,9 +75,9 @@ async def _found(lane: Lane, plan: Plan) -> ObjectRef | None:
             return space
     marks = {labels.INSTANCE: lane.instance, labels.KIND: key.kind, labels.WORKLOAD: key.name}
     selector = ",".join(f"{name}={value}" for name, value in marks.items())
-    async for page in lane.cluster.pages(Followed("v1", "Pod", selector, key.namespace)):
-        for item in page.items:
-            return ObjectRef("v1", "Pod", key.namespace, item["metadata"]["name"])
+    rooms = await lane.cluster.list_metadata("v1", "Pod", key.namespace, selector)
+    for item in rooms.items:
+        return ObjectRef("v1", "Pod", key.namespace, item["metadata"]["name"])
     for owned in lane.store.state(key).inventory if plan.forget else ():
         if owned.made and owned.ref not in shown and owned.ref != space:
             there = await lane.cluster.get(owned.ref)

@@ -116,7 +116,7 @@ async def test_a_list_of_metadata_holds_names_and_no_secret(
             {
                 "apiVersion": "v1",
                 "kind": "Secret",
-                "metadata": {"name": name, "namespace": namespace},
+                "metadata": {"name": name, "namespace": namespace, "labels": {"of": name}},
                 "stringData": {"password": canary("object Secret")},
             }
         )
@@ -128,6 +128,8 @@ async def test_a_list_of_metadata_holds_names_and_no_secret(
     assert {(item["apiVersion"], item["kind"]) for item in listing.items} == {("v1", "Secret")}
     assert listing.resource_version.isdecimal()
     assert (await cluster.list_metadata("v1", "Secret", "nowhere")).items == []
+    chosen = (await cluster.list_metadata("v1", "Secret", namespace, f"of={min(names)}")).items
+    assert [item["metadata"]["name"] for item in chosen] == [min(names)]
 
 
 async def test_a_list_is_complete_over_many_pages(

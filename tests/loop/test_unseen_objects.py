@@ -1,14 +1,14 @@
 """What we made and no watch tells of, for an event was lost: its budget and record go last."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
 
 from reconciler.loop import head
 from reconciler.model.errors import Denied, PortError, Unavailable
-from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing
 from reconciler.service.cluster_lane import ClusterLane
 from tests.loop.test_lanes import _Silent
@@ -86,35 +86,83 @@ async def test_nothing_more_goes_before_what_was_not_seen(
     assert world.namespaces() & {"arena", "servers"} == ({"servers"} if files is BOTH else set())
 
 
-async def test_what_is_told_of_after_the_plan_was_made_is_known_in_time() -> None:
+def during(process: Process, what: str, does: Callable[[], None]) -> None:
+    """Let something happen once, while a request of that kind about one namespace is answered."""
+    done = list[bool]()
+    look, delete = process.cluster.list_metadata, process.cluster.delete
+
+    def do() -> None:
+        if not done:
+            done.append(True)
+            does()
+
+    async def answered(version: str, kind: str, namespace: str, marks: str = "") -> Listing:
+        found = await look(version, kind, namespace, marks)
+        do()
+        return found
+
+    async def deleted(ref: ObjectRef, uid: str, version: str) -> bool:
+        found = await delete(ref, uid, version)
+        if ref.kind != "Pod":
+            do()
+        return found
+
+    setattr(process.cluster, what, deleted if what == "delete" else answered)
+
+
+@pytest.mark.parametrize(
+    ("what", "had"),
+    [
+        pytest.param("list_metadata", {"duel"}, id="after the list of rooms was answered"),
+        pytest.param("delete", {"duel"}, id="after the account went, before the budget"),
+        pytest.param("list_metadata", set(), id="after the last list"),
+    ],
+)
+async def test_a_room_told_of_at_the_last_moment_keeps_what_is_left(
+    what: str, had: set[str]
+) -> None:
     world, process = await settled(BOTH)
-    path = f"{NAMESPACES}servers/pods/duel-0"
-    room = world.ask(path)
-    found, check, name = lose(process, "Pod", room), process.lane.store.check_state, "check_state"
-
-    async def told_meanwhile(key: WorkloadKey) -> None:
-        await check(key)
-        found()
-        process.view._pods.put(world.ask(path))
-
-    setattr(process.lane.store, name, told_meanwhile)
+    room = world.ask(f"{NAMESPACES}servers/pods/duel-0")
     world.commit({"schedulers/duel.yaml": None})
-    await process.turn()
-    assert world.ask(path)["metadata"]["uid"] == room["metadata"]["uid"]
+    while "duel-0" in world.names("servers") or budgets(world) != {*had, "quake"}:
+        await process.turn()
+        world.pass_time(2.0)
+    late = {**room, "metadata": {**room["metadata"], "uid": "another", "name": "duel-9"}}
+    during(process, what, lambda: process.view._pods.put(late))
+    report = await process.turn()
+    (failure,) = {item.failure for item in report.settled if item.failure}
+    assert "planned anew" in failure
     assert FLEET in records(world)
-    assert budgets(world) == {"duel", "quake"}
+    assert budgets(world) == {*had, "quake"}
+    assert await left(world, process) == set()
+    assert FLEET not in records(world)
+
+
+async def test_what_went_meanwhile_is_in_nobody_s_way() -> None:
+    world, process = await settled(BOTH)
+    account, check, name = world.ask(ACCOUNT), process.lane.store.check_state, "check_state"
+
+    async def gone(key: WorkloadKey) -> None:
+        await check(key)
+        if not world.names("servers").count("duel-0") and key == DUEL_KEY:
+            setattr(process.lane.store, name, check)
+            world.delete(ACCOUNT)
+
+    setattr(process.lane.store, name, gone)
+    during(process, "list_metadata", lambda: process.view._objects["ServiceAccount"].drop(account))
+    world.commit({"schedulers/duel.yaml": None})
+    assert await left(world, process) == set()
+    assert FLEET not in records(world)
+    assert budgets(world) == {"quake"}
 
 
 @pytest.mark.parametrize("error", [Denied("list Pod: 403"), Unavailable("list Pod: 503")])
 async def test_a_look_that_fails_is_told_and_nothing_goes(error: PortError) -> None:
     world, process = await settled(BOTH)
-    pages, name = process.cluster.pages, "pages"
+    look, name = process.cluster.list_metadata, "list_metadata"
 
-    async def refused(followed: Followed) -> AsyncIterator[Listing]:
-        if followed.namespace:
-            raise error
-        async for page in pages(followed):
-            yield page
+    async def refused(*_: str) -> Listing:
+        raise error
 
     setattr(process.cluster, name, refused)
     world.commit({"schedulers/duel.yaml": None})
@@ -122,7 +170,7 @@ async def test_a_look_that_fails_is_told_and_nothing_goes(error: PortError) -> N
     assert failure == f"look for what is left of {DUEL_KEY}: {error}"
     assert told(process, DUEL_KEY) == {failure}
     assert budgets(world) == {"duel", "quake"}
-    setattr(process.cluster, name, pages)
+    setattr(process.cluster, name, look)
     assert await left(world, process) == set()
     assert FLEET not in records(world)
 

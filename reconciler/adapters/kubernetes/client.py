@@ -82,9 +82,12 @@ class KubernetesCluster:
         query = {"labelSelector": labels, "fieldSelector": fields}
         return await _whole(self._pages(api_version, kind, namespace, query))
 
-    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+    async def list_metadata(
+        self, api_version: str, kind: str, namespace: str, labels: str = ""
+    ) -> Listing:
         """List a kind of a namespace, of each object only its metadata."""
-        return await _whole(self._pages(api_version, kind, namespace, {}, METADATA_TYPE))
+        query = {"labelSelector": labels} if labels else {}
+        return await _whole(self._pages(api_version, kind, namespace, query, METADATA_TYPE))
 
     async def pages(self, followed: Followed) -> AsyncIterator[Listing]:
         """List what is followed, a page at a time."""

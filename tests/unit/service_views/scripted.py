@@ -47,7 +47,9 @@ class NoCluster:
     ) -> Listing:
         raise AssertionError(f"list {kind}")
 
-    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+    async def list_metadata(
+        self, api_version: str, kind: str, namespace: str, labels: str = ""
+    ) -> Listing:
         raise AssertionError(f"list metadata of {kind}")
 
     def pages(self, followed: Followed) -> AsyncIterator[Listing]:
