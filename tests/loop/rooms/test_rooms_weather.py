@@ -325,15 +325,11 @@ def _clear_away(there: WildHouse, wish: Wish) -> None:
     for place in left & there.world.namespaces():
         path = f"/api/v1/namespaces/{place}/serviceaccounts"
         for account in there.world.objects(path):
-            name = account["metadata"]["labels"].get(WORKLOAD) if _has_labels(account) else None
+            name = str((account["metadata"].get("labels") or {}).get(WORKLOAD, ""))
             kept = name in wish.pieces and name not in wish.wanted
             if kept and not _is_recorded(there, place, name):
                 there.world.delete(f"{path}/{account['metadata']['name']}")
                 there.weather.met["accounts of late writes deleted"] += 1
-
-
-def _has_labels(obj: Json) -> bool:
-    return bool(obj["metadata"].get("labels"))
 
 
 def _is_recorded(there: WildHouse, place: str, name: str) -> bool:
