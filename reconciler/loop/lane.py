@@ -101,6 +101,8 @@ class Lane:
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
     budgeted_at: dict[WorkloadKey, float] = field(default_factory=dict)
+    unanswered_at: dict[WorkloadKey, float] = field(default_factory=dict)
+    """When it was last not known, by the view's clock, whether something of it would be made."""
     previewed: Mapping[WorkloadKey, Scaling] = field(default_factory=dict)
     """What a head that is only looked at would leave of decisions."""
     counted: dict[WorkloadKey, tuple[Desired, Desired]] = field(default_factory=dict)
@@ -239,6 +241,7 @@ class Lane:
         self.blamed.pop(key, None)
         self.refused.forget(key)
         self.budgeted_at.pop(key, None)
+        self.unanswered_at.pop(key, None)
         self.counted.pop(key, None)
         self.pauses.pop(key, None)
 

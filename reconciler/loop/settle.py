@@ -26,8 +26,7 @@ from reconciler.model.reports import Settled
 
 async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     """Carry out `plan` and return what came of it; `now` is Unix seconds."""
-    steps, failed, short = Steps(plan.key), list[LivePod](), False
-    going = plan
+    steps, failed, short, is_gone = Steps(plan.key), list[LivePod](), False, False
     try:
         await _check_still_wanted(lane, plan)
         if await apply_objects.apply(lane, plan, steps, now):
@@ -39,19 +38,21 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
             failed = [mark.pod for mark in marked if mark.blames_revision]
             failed += [removal.pod for removal in removed if removal.blames_revision]
             await relabel_rooms(lane, plan, steps)
-            if await is_left(lane, plan, steps):
-                going = replace(plan, prunes=(), forget=False)
-            await prune_objects.prune(lane, going, steps)
+            is_gone = not await is_left(lane, plan, steps)
+            if is_gone:
+                await prune_objects.prune(lane, plan, steps)
             await look_at_drift(lane, plan, steps)
         await _count_failures(lane, plan, failed, now)
-        if going.forget:
+        if plan.forget and is_gone:
             await _forget(lane, plan, steps)
         else:
             await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
+    if steps.unanswered:
+        lane.unanswered_at[plan.key] = lane.view.elapsed()
     outcomes, holds = tuple(steps.outcomes), tuple(steps.holds)
-    return Settled(going, outcomes, holds, short, steps.first_request_at)
+    return Settled(plan, outcomes, holds, short, steps.first_request_at)
 
 
 async def _count(lane: Lane, plan: Plan) -> None:

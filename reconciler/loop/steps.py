@@ -3,10 +3,13 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.errors import PortError, Unanswered, Unavailable
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome
+
+MAKING = frozenset({"apply", "create", "write"})
+"""The steps that may make something, also when their answer is lost."""
 
 
 @dataclass(slots=True)
@@ -17,6 +20,8 @@ class Steps:
     outcomes: list[Outcome] = field(default_factory=list)
     holds: list[Hold] = field(default_factory=list)
     first_request_at: float | None = None
+    unanswered: bool = False
+    """Whether something may yet be made by a request of which nobody knows what became."""
 
     def sends(self) -> None:
         """Note that a request about a room is sent now."""
@@ -29,6 +34,7 @@ class Steps:
 
     def failed(self, verb: str, what: str, error: PortError, reason: str = "") -> None:
         """Note a step that was not."""
+        self.unanswered |= verb in MAKING and isinstance(error, Unanswered)
         wait = error.retry_after_seconds if isinstance(error, Unavailable) else None
         self.outcomes.append(
             Outcome(self.key, verb, what, reason, f"{verb} {what}: {error}", wait or 0.0)

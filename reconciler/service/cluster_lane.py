@@ -294,7 +294,7 @@ class ClusterLane:
             else:
                 self._retries.pop(key, None)
             # Planned anew: other names for rooms that are short, the last look at what is gone.
-            if settled.short or (settled.plan.forget and not settled.failure):
+            if settled.short or (plan.forget and not settled.failure):
                 self._serve_again(key)
         except Exception as error:
             self._crashed(key, error)

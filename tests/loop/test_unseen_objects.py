@@ -7,7 +7,8 @@ from contextlib import suppress
 import pytest
 
 from reconciler.loop import head
-from reconciler.model.errors import Denied, PortError, Unavailable
+from reconciler.loop.unseen import LATE_SECONDS
+from reconciler.model.errors import Denied, PortError, Unanswered, Unavailable
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing
 from reconciler.service.cluster_lane import ClusterLane
@@ -252,3 +253,36 @@ async def test_its_record_stays_where_it_is_back_in_git_meanwhile(kind: str) -> 
     assert SCHEDULER in records(world)
     await world.settle(process)
     assert world.names("arena") != []
+
+
+async def test_what_a_server_makes_late_is_waited_for() -> None:
+    """A request that was given up is carried out when nothing but the records is left."""
+    world = World()
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 1), **BOTH})
+    process = await world.process()
+    apply, name, late = process.cluster.apply, "apply", list[Json]()
+
+    async def given_up(body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        if (body["kind"], body["metadata"]["name"]) == ("ServiceAccount", "duel"):
+            late.append(body)
+            raise Unanswered("apply ServiceAccount servers/duel: no answer in 30 s")
+        return await apply(body, dry_run=dry_run, force=force)
+
+    setattr(process.cluster, name, given_up)
+    await process.turn()
+    setattr(process.cluster, name, apply)
+    world.commit({"schedulers/duel.yaml": None})
+    for _ in range(10):
+        await process.turn()
+        world.pass_time(2.0)
+    assert FLEET in records(world)
+    assert any("may be carried out yet" in said for said in told(process, DUEL_KEY))
+
+    await apply(late[0], force=True)
+    assert world.ask(ACCOUNT)
+    world.pass_time(LATE_SECONDS)
+    assert await left(world, process) == set()
+    assert FLEET not in records(world)
+    world.commit(dict.fromkeys(BOTH))
+    assert await left(world, process) == set()
+    assert "servers" not in world.namespaces()

@@ -23,7 +23,6 @@ from reconciler.model.refs import Json
 from reconciler.model.trees import CONFIG_FILE
 from reconciler.sandbox.players.demand import Demand, Tide
 from reconciler.sandbox.players.natures import ON_CHANGE, Lie, Nature, Voice
-from tests.loop.failures import LATE
 from tests.loop.injecting import INJECTORS
 from tests.loop.points import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
@@ -280,7 +279,6 @@ async def _converged(there: WildHouse, wish: Wish) -> None:
 
     def are_content() -> bool:
         _approve(there, wish, approved)
-        _clear_away(there, wish)
         return _is_as_wanted(there, wish)
 
     try:
@@ -311,32 +309,6 @@ def _approve(there: WildHouse, wish: Wish, approved: set[str]) -> None:
             there.world.approve(hold.change_hash)
             there.weather.met["held changes approved"] += 1
             there.changed()
-
-
-def _clear_away(there: WildHouse, wish: Wish) -> None:
-    """Let people delete an account that a server made when its workload had ended.
-
-    A request that was not answered may be carried out later, when no record is left. What it made
-    keeps its namespace, and the hold of whoever leaves that last names it.
-    """
-    if not there.weather.met[f"failure: {LATE}"]:
-        return
-    left = {piece.place for name, piece in wish.pieces.items() if name not in wish.wanted}
-    for place in left & there.world.namespaces():
-        path = f"/api/v1/namespaces/{place}/serviceaccounts"
-        for account in there.world.objects(path):
-            name = str((account["metadata"].get("labels") or {}).get(WORKLOAD, ""))
-            kept = name in wish.pieces and name not in wish.wanted
-            if kept and not _is_recorded(there, place, name):
-                there.world.delete(f"{path}/{account['metadata']['name']}")
-                there.weather.met["accounts of late writes deleted"] += 1
-
-
-def _is_recorded(there: WildHouse, place: str, name: str) -> bool:
-    """Whether there is a record of a workload yet, of either kind."""
-    records = there.world.objects("/api/v1/namespaces/gamekeeper/configmaps")
-    ends = (f"-fleet-{place}.{name}", f"-scheduler-{place}.{name}")
-    return any(record["metadata"]["name"].endswith(ends) for record in records)
 
 
 async def _calm(there: WildHouse, players: "asyncio.Task[None]") -> None:

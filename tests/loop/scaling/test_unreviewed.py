@@ -1,12 +1,13 @@
 """A policy takes no room on the word of a commit that is held because a record was lost."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import Hold, HoldKind
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_brakes import held
@@ -208,15 +209,21 @@ def test_taking_its_number_out_takes_nothing_away() -> None:
     in_virtual_time(main())
 
 
+@asynccontextmanager
+async def image_held(times: Times) -> AsyncIterator[tuple[Scene, Hold]]:
+    """Stage a new image of a spec without a number, which waits for its record was lost."""
+    text = scaled(1, times, low=1).replace("game:1", "game:2").replace(NUMBER, "", 1)
+    files = {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}
+    async with stage(files, {"arena": Bounds(30, 0)}) as there:
+        await lost_beside(there, text)
+        hold = held(there)
+        assert hold is not None
+        yield there, hold
+
+
 def test_an_image_waits_for_one_approval_however_many_rooms_end_meanwhile() -> None:
     async def main() -> None:
-        text = scaled(1, MANY, low=1).replace("game:1", "game:2").replace(NUMBER, "", 1)
-        async with stage(
-            {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
-        ) as there:
-            await lost_beside(there, text)
-            hold = held(there)
-            assert hold is not None
+        async with image_held(MANY) as (there, hold):
             for pod in there.world.pods("arena")[:3]:
                 there.world.delete(f"/api/v1/namespaces/arena/pods/{pod['metadata']['name']}")
                 await asyncio.sleep(60.0)
@@ -229,13 +236,7 @@ def test_an_image_waits_for_one_approval_however_many_rooms_end_meanwhile() -> N
 
 def test_who_approves_an_image_approves_no_other_count() -> None:
     async def main() -> None:
-        text = scaled(1, TEN, low=1).replace("game:1", "game:2").replace(NUMBER, "", 1)
-        async with stage(
-            {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
-        ) as there:
-            await lost_beside(there, text)
-            hold = held(there)
-            assert hold is not None
+        async with image_held(TEN) as (there, hold):
             there.world.approve(hold.change_hash)
             await there.until("it is let through", lambda: held(there) is None, 60.0)
             counts = []
