@@ -8,8 +8,9 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome
 
-MAKING = frozenset({"apply", "create", "write"})
-"""The steps that may make something, also when their answer is lost."""
+MAKING = frozenset({"apply", "create"})
+"""The steps that may make something, also when their answer is lost. A record is written over the
+version that was seen, or made where none is: `RecordStore` knows of one that was not answered."""
 
 
 @dataclass(slots=True)
