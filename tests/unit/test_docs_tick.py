@@ -49,12 +49,13 @@ def test_a_plan_is_settled_in_the_stages_of_the_page_and_in_their_order() -> Non
     tree = ast.parse((PACKAGE / "loop/settle.py").read_text(encoding="utf-8"))
     (settle,) = (node for node in ast.walk(tree) if getattr(node, "name", "") == "settle")
     called = [
-        node.value.func
+        node.value
         for node in ast.walk(settle)
         if isinstance(node, ast.Await)
         if isinstance(node.value, ast.Call)
     ]
-    names = [ast.unparse(name).partition(".")[0] for name in called]
+    called.sort(key=lambda call: (call.lineno, call.col_offset))  # a walk goes by depth
+    names = [ast.unparse(call.func).partition(".")[0] for call in called]
     stages = [name for name in names if (PACKAGE / f"loop/{name}.py").is_file()]
     page = (ROOT / "docs/tick.md").read_text(encoding="utf-8")
     told = re.findall(r"^\d\. `loop/(\w+)\.py`: ", page, re.MULTILINE)
