@@ -127,4 +127,4 @@ async def _who_leads(cluster: Cluster, clock: Clock, settings: Settings) -> str:
         return "No process holds the Lease: is one running?"
     if seen.is_over(clock.now()):
         return f"{seen.holder} led, and is silent: is it running?"
-    return f"{seen.holder} leads" + (f", and cannot read Git: {seen.error}" if seen.error else "")
+    return f"{seen.holder} leads" + (f", and its looks fail: {seen.error}" if seen.error else "")

@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
+from reconciler.core.counts_in_git import with_count
 from reconciler.core.offers import ask_word, asks_of, print_of, prints_of, shown_of
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit
+from reconciler.model.readings import Reading
 from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 
@@ -59,9 +61,7 @@ def ask_of(
     reading = arrival.reading
     marks = dict.fromkeys((edit.line for edit in edits), "")
     marks |= {
-        removal.line: _mark(reading.workloads[removal.key].spec_json)
-        if removal.key in reading.workloads
-        else ""
+        removal.line: _mark(reading, removal.key) if removal.key in reading.workloads else ""
         for removal in removals
     }
     return Ask(marks, reading.commit, arrival.now, frozen)
@@ -78,8 +78,11 @@ def waiting(
     return frozenset(held | {line for line in frozen if print_of(line) in shown})
 
 
-def _mark(spec_json: str) -> str:
-    return hashlib.sha256(spec_json.encode()).hexdigest()[:12]
+def _mark(reading: Reading, key: WorkloadKey) -> str:
+    """Return a mark of the spec in Git: a number that it lacks changes without a commit."""
+    workload = reading.workloads[key]
+    in_git = with_count(workload, 0) if key in reading.unnumbered else workload
+    return hashlib.sha256(in_git.spec_json.encode()).hexdigest()[:12]
 
 
 def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> RepositoryRecord:

@@ -14,6 +14,9 @@ from reconciler.model.rooms import Mark, Why
 
 NEIGHBOUR_LOOK_SECONDS = 5.0
 """How often a workload that goes looks whether those it shares its namespace with are gone."""
+LATE_SECONDS = 60.0
+"""How long an API server carries out a request at most: its `--request-timeout`, as it is set where
+nobody set it. It is counted from when the answer was given up, and so is never too short."""
 
 
 def plan_removal(situation: Situation) -> Plan:
@@ -46,7 +49,21 @@ def plan_removal(situation: Situation) -> Plan:
     left = [item for item in objects.applied(situation) if item.terminating]
     if not prunes and situation.sharing is Sharing.WAITS:
         return replace(base, wake_in_seconds=NEIGHBOUR_LOOK_SECONDS)
-    return replace(base, prunes=prunes, forget=not prunes and not left)
+    forget = not prunes and not left
+    late = late_seconds(situation.unanswered_at, situation.elapsed)
+    if late and (prunes or forget):
+        return replace(base, wake_in_seconds=late)
+    return replace(base, prunes=prunes, forget=forget)
+
+
+def late_seconds(unanswered_at: float | None, elapsed: float) -> float:
+    """Return for how long something may yet be made that nobody would know of; 0 where nothing may.
+
+    What a request makes that was not answered would be nobody's once the records are gone, and a
+    room that it makes would have no budget: all of that stays for as long. Both times are seconds
+    of the view's clock.
+    """
+    return 0.0 if unanswered_at is None else max(0.0, unanswered_at + LATE_SECONDS - elapsed)
 
 
 def _empty(base: Plan, situation: Situation, there: rooms.Sorted) -> Plan:

@@ -7,6 +7,7 @@ no error of the server about it, is ever part of what is told.
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import copying
+from reconciler.core.ending import late_seconds
 from reconciler.loop.apply_objects import is_ours, owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
@@ -32,7 +33,9 @@ async def copy_sources(lane: Lane, plan: Plan, steps: Steps) -> None:
     if desired is not None and copies.wanted:
         await _copy_all(lane, plan, copies, desired, steps)
     gone = {ref for ref in copies.dropped if await _is_dropped(lane, plan, ref, steps)}
-    if gone:
+    # What is on record no more nobody ever deletes, and one may be made late.
+    late = late_seconds(lane.unanswered_at.get(plan.key), lane.view.elapsed())
+    if gone and not steps.unanswered and not late:
         await lane.store.change_state(
             plan.key,
             lambda newest: replace(
@@ -59,6 +62,7 @@ async def _copy_all(lane: Lane, plan: Plan, copies: Copies, desired: Desired, st
         except Conflict:
             look.again = True
         except PortError as error:
+            steps.doubts(error)
             look.problems.append(_said(lane, each, plan.key, error))
         else:
             look.problems += [problem] if problem else []

@@ -68,11 +68,11 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     lane.records_doubted = False
     reading = await read(lane, now)
     if await lane.home.store.recheck():
-        lane.home.doubted = True
+        lane.home.store.doubted = True
     if _is_judged(lane, reading, now):
         return lane.home.wanted
     # A look that fails from here on is made again: its doubt is not lost.
-    lane.home.doubted, lane.judged_at = False, 0.0
+    lane.home.store.doubted, lane.judged_at = False, 0.0
     verdict = await _judge(lane, reading, now)
     if counts_in_git.tells_of_people(verdict.arrival):
         # Whoever led before may have put a commit on record since ours were read.
@@ -92,7 +92,7 @@ def _is_judged(lane: HeadLane, reading: Reading, now: float) -> bool:
     Once in a while it is made all the same: approvals expire, and strays appear in the cluster.
     """
     home = lane.home
-    same = home.wanted.head == reading.head and not (lane.approvals_changed or home.doubted)
+    same = home.wanted.head == reading.head and not (lane.approvals_changed or home.store.doubted)
     same = same and lane.dates.due_in_seconds(home.view.elapsed()) != 0.0
     waiting = lane.given or lane.home.store.repository.approved
     return same and not waiting and abs(now - lane.judged_at) < JUDGED_SECONDS

@@ -74,7 +74,7 @@ class Lane:
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
     `found` is what the last plans and looks found out. `reserved` counts host ports of rooms that
     are planned and not made yet, so that workloads planned side by side do not choose the same
-    ones. `doubted` says that somebody else wrote our records: what is wanted is to be judged anew.
+    ones.
     `reports` are what rooms say of themselves.
     Rooms report to `rooms_url`, some of them with their own of `codes`.
     """
@@ -98,11 +98,10 @@ class Lane:
     then ends, is one."""
     refused: Refused = field(default_factory=Refused)
     reserved: Counter[int] = field(default_factory=Counter)
-    doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
     budgeted_at: dict[WorkloadKey, float] = field(default_factory=dict)
     unanswered_at: dict[WorkloadKey, float] = field(default_factory=dict)
-    """When it was last not known, by the view's clock, whether something of it would be made."""
+    """When it was last not known, by the view's clock, whether more of it would be made."""
     previewed: Mapping[WorkloadKey, Scaling] = field(default_factory=dict)
     """What a head that is only looked at would leave of decisions."""
     counted: dict[WorkloadKey, tuple[Desired, Desired]] = field(default_factory=dict)
@@ -174,6 +173,7 @@ class Lane:
             ears=self.reports.of(key),
             elapsed=self.view.elapsed(),
             budgeted_at=self.budgeted_at.get(key),
+            unanswered_at=self.unanswered_at.get(key),
             sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
             namespace_made=self.made_for_others(key),
             namesake=self._namesake(key),
@@ -234,6 +234,10 @@ class Lane:
         if not stands:
             raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
 
+    def begin_term(self) -> None:
+        """Take nothing for answered that whoever led before sent; our records were read."""
+        self.unanswered_at = dict.fromkeys(self.store.states(), self.view.elapsed())
+
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""
         self.found.forget(key)
@@ -241,7 +245,8 @@ class Lane:
         self.blamed.pop(key, None)
         self.refused.forget(key)
         self.budgeted_at.pop(key, None)
-        self.unanswered_at.pop(key, None)
+        if key not in self.store.states():
+            self.unanswered_at.pop(key, None)  # else it is only not wanted, by a head with mistakes
         self.counted.pop(key, None)
         self.pauses.pop(key, None)
 

@@ -28,7 +28,7 @@ async def ensure_namespace(cluster: Cluster, namespace: str) -> None:
 
 
 async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False) -> None:
-    """Write again what is gone of what was suspected to be; `search` for more that is gone.
+    """Write again what is gone of what was suspected to be; `search` for more, and for changes.
 
     Raises Conflict, after reading all records again, where another process wrote them; and the
     cluster's errors.
@@ -37,7 +37,11 @@ async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False)
         return  # every look comes by here
     written = store.written()
     if search:
-        store.suspected |= written.keys() - await _listed(store, cluster)
+        there = await _listed(store, cluster)
+        store.suspected |= written.keys() - there.keys()
+        for ref, key in written.items():
+            if key is not None and ref in there:
+                await store.compare_state(key, there[ref])
     suspected = sorted(store.suspected & written.keys())
     gone = await _gone(cluster, suspected)
     if gone:
@@ -52,12 +56,13 @@ async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False)
     store.suspected -= {*suspected, *(store.suspected - written.keys())}
 
 
-async def _listed(store: RecordStore, cluster: Cluster) -> set[ObjectRef]:
+async def _listed(store: RecordStore, cluster: Cluster) -> dict[ObjectRef, str]:
+    """Return where records stand, each with its version."""
     place = store.repository_ref
     listing = await cluster.list(
         "v1", "ConfigMap", namespace=place.namespace, labels=f"{labels.INSTANCE},{labels.RECORD}"
     )
-    return {ref_of(item) for item in listing.items}
+    return {ref_of(item): item["metadata"]["resourceVersion"] for item in listing.items}
 
 
 async def _gone(cluster: Cluster, refs: Sequence[ObjectRef]) -> list[ObjectRef]:

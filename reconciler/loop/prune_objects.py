@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
-from reconciler.loop.unseen import check_empty
+from reconciler.loop.unseen import check_goes
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Plan
@@ -17,13 +17,16 @@ BUILT_IN = frozenset({("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca
 
 async def prune(lane: Lane, plan: Plan, steps: Steps) -> None:
     """Delete what the plan prunes; what fails stays in the inventory and is tried again."""
+
+    def check() -> None:
+        lane.check_stands(plan)
+        check_goes(lane, plan)
+
     for item in plan.prunes:
         try:
             if item.ref.kind == "Namespace" and not await _may_go(lane, plan, item.ref, steps):
                 continue
-            lane.check_stands(plan)
-            check_empty(lane, plan)
-            await lane.cluster.delete(item.ref, item.uid, item.resource_version)
+            await lane.cluster.delete(item.ref, item.uid, item.resource_version, check)
         except PortError as error:
             steps.failed("delete", str(item.ref), error, item.reason)
             continue

@@ -26,6 +26,8 @@ class RecordMemory:
         and what is the one's cannot be read as the other's."""
         self.suspected: set[ObjectRef] = set()
         """Where something of ours was seen to be gone: `loop.lost_records` looks after it."""
+        self.doubted = False
+        """Whether somebody else wrote a record: what is wanted is to be judged anew."""
 
     def states(self) -> Mapping[WorkloadKey, StateRecord]:
         """Every state record of a workload whose records can be read."""

@@ -77,7 +77,7 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
         if plan.made_for is None:
             same = record.deleting
         else:
-            accepted = record.accepted
+            accepted = None if record.deleting else record.accepted
             same = accepted is not None and plan.made_for == (
                 accepted.spec_json,
                 record.in_effect,
@@ -85,7 +85,7 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
         if not same:
             raise Conflict(f"the record of {plan.key} says something else: decided anew")
     except Conflict:
-        lane.doubted = True
+        lane.store.doubted = True
         raise
 
 

@@ -8,10 +8,6 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome
 
-MAKING = frozenset({"apply", "create"})
-"""The steps that may make something, also when their answer is lost. A record is written over the
-version that was seen, or made where none is: `RecordStore` knows of one that was not answered."""
-
 
 @dataclass(slots=True)
 class Steps:
@@ -22,7 +18,7 @@ class Steps:
     holds: list[Hold] = field(default_factory=list)
     first_request_at: float | None = None
     unanswered: bool = False
-    """Whether something may yet be made by a request of which nobody knows what became."""
+    """Whether something may yet be carried out of which nobody knows what became."""
 
     def sends(self) -> None:
         """Note that a request about a room is sent now."""
@@ -35,11 +31,15 @@ class Steps:
 
     def failed(self, verb: str, what: str, error: PortError, reason: str = "") -> None:
         """Note a step that was not."""
-        self.unanswered |= verb in MAKING and isinstance(error, Unanswered)
+        self.doubts(error)
         wait = error.retry_after_seconds if isinstance(error, Unavailable) else None
         self.outcomes.append(
             Outcome(self.key, verb, what, reason, f"{verb} {what}: {error}", wait or 0.0)
         )
+
+    def doubts(self, error: PortError) -> None:
+        """Note what a request met, whatever it was for, where it may be carried out yet."""
+        self.unanswered |= isinstance(error, Unanswered)
 
     def held(self, kind: HoldKind, reason: str) -> None:
         """Note something that is not done, on purpose."""

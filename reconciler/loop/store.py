@@ -71,14 +71,18 @@ class RecordStore(RecordMemory):
     async def recheck(self) -> bool:
         """Read again what could not be read; whether any of it can be now, or is gone.
 
-        Raises what `load` raises.
+        A state record of which a write was not answered is read too, at each look until it is
+        written again: what a head led to meanwhile rests on what stands there. It may be made late,
+        its spec gone from Git. Raises what `load` raises.
         """
         doubtful = dict(self._unreadable)
         for ref, key in doubtful:
             what = "ordinals" if key and ref == self._places.ordinals(key) else "state"
             await self._reread(key, what)
         self._check_readable(self.repository_ref)
-        return doubtful.keys() != self._unreadable.keys()
+        unsure = [key for key, kept in self._states.items() if kept.doubtful]
+        late = [key for key in unsure if await self._is_another(key)]
+        return bool(late) or doubtful.keys() != self._unreadable.keys()
 
     async def change_state(
         self, key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
@@ -172,6 +176,18 @@ class RecordStore(RecordMemory):
             kept = self._repository
             await self._save(kept, change(kept.value), None, "repository")
 
+    async def _is_another(self, key: WorkloadKey) -> bool:
+        """Whether a write of a state record that was not answered stands there; it is taken in."""
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            kept = self._states.get(key)
+            found = await self._cluster.get(self._places.state(key))
+            if kept is None or found is None:
+                return False
+            if found["metadata"]["resourceVersion"] == kept.version:
+                return False  # not yet, or never
+            self._take(found, key, "state")
+            return True
+
     async def check_state(self, key: WorkloadKey) -> None:
         """Compare what is remembered of a workload with what stands in the cluster.
 
@@ -180,6 +196,13 @@ class RecordStore(RecordMemory):
         async with self._locks.setdefault(key, asyncio.Lock()):  # else a write of ours is theirs
             kept = self._states.get(key)
             await self._check(kept.version if kept else "", key, "state")
+
+    async def compare_state(self, key: WorkloadKey, version: str) -> None:
+        """Read a state record again where it stands there in another `version`."""
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            kept = self._states.get(key)
+            if kept is None or kept.version != version:
+                await self._reread_changed(key, "state")
 
     async def check_repository(self) -> None:
         """Do the same with the repository record: is nobody else's commit on it by now?"""
@@ -191,7 +214,7 @@ class RecordStore(RecordMemory):
         found = await self._cluster.get(ref)
         version = found["metadata"]["resourceVersion"] if found else ""
         if version != known:
-            await self._reread(key, what)
+            await self._reread_changed(key, what)
             raise Conflict(f"{ref} was written by another process: decide again on a fresh read")
 
     async def drop_state(self, key: WorkloadKey) -> None:
@@ -239,7 +262,7 @@ class RecordStore(RecordMemory):
             else:
                 written = await self._cluster.create(body)
         except Conflict as error:
-            await self._reread(key, what)
+            await self._reread_changed(key, what)
             raise RecordChanged(f"a record of ours was changed meanwhile: {error}") from error
         except PortError:
             kept.doubtful = True
@@ -259,9 +282,14 @@ class RecordStore(RecordMemory):
             try:
                 await self._cluster.delete(ref, kept.uid, kept.version)
             except Conflict:
-                await self._reread(key, what)
+                await self._reread_changed(key, what)
                 raise
         shelf.pop(key, None)
+
+    async def _reread_changed(self, key: WorkloadKey | None, what: str) -> None:
+        """Read a record again that somebody else wrote, or a write of ours that came late."""
+        self.doubted = True
+        await self._reread(key, what)
 
     async def _reread(self, key: WorkloadKey | None, what: str) -> None:
         self._take_found(await self._cluster.get(self._place(key, what)), key, what)

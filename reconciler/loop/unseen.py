@@ -3,10 +3,6 @@
 Plans are made of what watches tell, and a watch can lose an event until its kind is listed anew
 (`service/reflector.py`). Once the budget and the records are gone, nobody knows a room that was
 overlooked, and nothing protects it.
-
-A request that was not answered may be carried out later. What it makes would be nobody's once the
-records are gone, so they stay for as long as a server may take. A process that begins meanwhile
-knows nothing of such a request.
 """
 
 from reconciler.core.ending import plan_removal
@@ -15,14 +11,10 @@ from reconciler.kube.owners import key_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
-from reconciler.model.errors import Conflict, PortError, Unavailable
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.neighbours import Sharing
 from reconciler.model.plans import Plan
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
-
-LATE_SECONDS = 60.0
-"""How long an API server carries out a request at most: its `--request-timeout`, as it is set where
-nobody set it. It is counted from when the answer was given up, and so is never too short."""
 
 
 async def is_left(lane: Lane, plan: Plan, steps: Steps) -> bool:
@@ -34,48 +26,35 @@ async def is_left(lane: Lane, plan: Plan, steps: Steps) -> bool:
     if plan.made_for is not None or not (plan.prunes or plan.forget):
         return False
     try:
-        _check_answered(lane, plan)
         found = await _found(lane, plan)
         if found is not None:
             raise Conflict(
                 f"{found} is there, and no watch told of it: nothing more of the workload is "
                 "deleted until one does"
             )
-        if not _stands(lane, plan):
-            raise Conflict("a watch told of more meanwhile: planned anew")
+        check_goes(lane, plan)
     except PortError as error:
         steps.failed("look for", f"what is left of {plan.key}", error)
         return True
     return False
 
 
-def _check_answered(lane: Lane, plan: Plan) -> None:
-    """Check that nothing more of the workload can be made, before its records go.
+def check_goes(lane: Lane, plan: Plan) -> None:
+    """Check that what left Git is still nobody's, by what watches and Git told since; no I/O.
 
-    Raises Unavailable.
+    Asked right before each delete: what waits for its turn, or for a look, waits for seconds. A
+    room may be told of meanwhile, or another workload come into the namespace. Raises Conflict.
     """
-    given_up_at = lane.unanswered_at.get(plan.key)
-    if not plan.forget or given_up_at is None:
+    if plan.made_for is not None:
         return
-    left = given_up_at + LATE_SECONDS - lane.view.elapsed()
-    if left > 0:
-        raise Unavailable(
-            "a request was not answered, and may be carried out yet: looked at within a minute",
-            retry_after_seconds=left,
-        )
-
-
-def check_empty(lane: Lane, plan: Plan) -> None:
-    """Check that no room of a workload that goes was told of since its plan was made; no I/O.
-
-    Raises Conflict.
-    """
-    if plan.made_for is None and lane.view.of(plan.key).pods:
+    if lane.view.of(plan.key).pods:
         raise Conflict(f"there is a room of {plan.key} after all: planned anew")
+    if not _stands(lane, plan):
+        raise Conflict("Git or a watch told of more meanwhile: planned anew")
 
 
 def _stands(lane: Lane, plan: Plan) -> bool:
-    """Whether what a plan deletes would be deleted still, by what watches told during the look.
+    """Whether what a plan deletes would be deleted still.
 
     What went meanwhile, as by our own last deletes, is in nobody's way; nor is another version of
     an object, of which its delete asks the server.

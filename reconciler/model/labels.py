@@ -91,6 +91,10 @@ IN_DOUBT = "gamekeeper.dev/in-doubt"
 """Annotation on a record that was written after a write without answer: which version stood there
 then. It makes a new version of what else would be none."""
 
+JOINED = "gamekeeper.dev/joined"
+"""Annotation on a namespace: which workload came into it last while another one left it, and when
+(Unix seconds). It makes a new version, which a delete that is under way does not name."""
+
 REQUESTED_AT = "gamekeeper.dev/requested-at"
 """Annotation on the repository record: `gamekeeper reconcile` asks the loop to look now."""
 

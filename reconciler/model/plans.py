@@ -77,6 +77,8 @@ class Situation:
     """The time of the view's clock, which never jumps (seconds)."""
     budgeted_at: float | None = None
     """When the count of its disruption budget was written last, by that clock."""
+    unanswered_at: float | None = None
+    """When a request of it was given up last, of which nobody knows what became, by that clock."""
     sharing: Sharing = Sharing.ALONE
     namespace_made: bool = False
     """Whether we made its namespace for another workload that is in it too."""

@@ -271,6 +271,8 @@ class ClusterLane:
         """Let the next plan of a workload follow, whatever became of this one."""
         ended()
         del self._in_flight[key]
+        if self.lane.store.doubted:
+            self._doubted()
         if key in self._again:
             self.wakes.mark((key,), self._again.pop(key))
 
@@ -285,8 +287,6 @@ class ClusterLane:
             report = Report(self.lane.name, commit, (settled,))
             self._reactions.requested(since, settled.first_request_at)
             self._observer.settled(report)
-            if self.lane.doubted:
-                self._doubted()
             if settled.failure or settled.holds:
                 retries = self._retries.setdefault(key, Retries())
                 asked = max((o.retry_after_seconds for o in settled.outcomes), default=0.0)

@@ -124,7 +124,7 @@ class HeadService:
         except Conflict as error:
             # Somebody else wrote our records, which have been read again: judge at once.
             self._asked = self._asked or asked
-            self.lane.home.doubted = True
+            self.lane.home.store.doubted = True
             pause_seconds = self._conflicts.failed()
             if pause_seconds > FIRST_SECONDS:
                 self._observer.blind(error)  # one that goes on is nobody who was faster

@@ -193,7 +193,7 @@ class Reflector:
             self.failures[type(error).__name__] += 1
         self._in_a_row = 1 if lasted_seconds >= HEALTHY_SECONDS else self._in_a_row + 1
         if not self._failing:
-            log.warning("%s are not followed: %s", self.followed.kind, error)
+            log.warning("no watch tells of %s now: %s", self.followed.kind, error)
         elif self._in_a_row > 1:
             # Twice without a single event: the position itself may be what is wrong.
             self._version = ""

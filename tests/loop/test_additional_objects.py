@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import pytest
 
+from reconciler.core.ending import LATE_SECONDS
 from reconciler.model import labels
 from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
@@ -284,6 +285,7 @@ async def test_a_kind_that_is_allowed_no_more_is_left_as_it_is_and_holds_the_end
 
     world.kinds = ("ConfigMap",)
     again = await world.process()
+    world.pass_time(LATE_SECONDS)
     for _ in range(12):
         await again.turn()
         world.pass_time(2.0)

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from reconciler.cli.statuses import status_of
+from reconciler.core.ending import LATE_SECONDS
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import RecordChanged
 from reconciler.model.holds import HoldKind
@@ -184,6 +185,7 @@ async def test_one_that_is_taken_back_leaves_nothing_of_the_other_kind(fails_ove
     world, process = await taken_back()
     if fails_over:
         process = await world.process()
+        world.pass_time(LATE_SECONDS)
     assert await turns(world, process) == []
     assert set(process.lane.store.states()) == {SCHEDULER, LOBBY}
     assert not process.lane.store.unreadable_workloads()

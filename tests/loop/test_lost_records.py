@@ -91,7 +91,7 @@ async def test_what_left_git_while_a_process_slept_is_not_brought_back_by_it() -
     await world.settle(other)
     assert other.lane.store.state(ARENA).accepted is None
     sleeper.lane.store.suspected.add(ref)
-    sleeper.lane.doubted = True
+    sleeper.lane.store.doubted = True
     for _ in range(4):
         await turn_as_served(world, sleeper)
     assert (await world.process()).lane.store.state(ARENA).accepted is None

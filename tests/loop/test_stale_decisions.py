@@ -182,7 +182,7 @@ class Stuttering(MemoryRepository):
 async def test_a_doubt_outlives_a_look_that_failed() -> None:
     world, process = await settled()
     process.head.repository = repository = Stuttering(world.host)
-    process.lane.doubted = True
+    process.lane.store.doubted = True
     with pytest.raises(Unavailable):
         await head.look(process.head, world.time.now())
     await head.look(process.head, world.time.now() + 1)

@@ -125,6 +125,7 @@ class Process:
         """Read what is on record."""
         await ensure_namespace(self.cluster, "gamekeeper")
         await self.lane.store.load()
+        self.lane.begin_term()
 
     async def turn(self) -> Report:
         """Look at Git and at the cluster, then do one tick over everything."""
@@ -274,5 +275,5 @@ async def turn_as_served(world: World, process: Process) -> None:
     try:
         await process.turn()
     except PortError:
-        process.lane.doubted = True
+        process.lane.store.doubted = True
     world.pass_time(2.0)

@@ -18,7 +18,8 @@ JSON_TYPE = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. `what` names it for people; a `repeatable` one may be sent twice.
+    """One request. `what` names it for people; a `repeatable` one may be sent twice, though not
+    where it may make something and was not answered: whoever asked is to know that.
 
     `check` is asked after all waits, right before it is sent: what it raises keeps it back. One
     that `tries` is a dry run, which changes nothing. A stream of one that `may_say_nothing` is

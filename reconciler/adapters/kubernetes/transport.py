@@ -27,7 +27,7 @@ from reconciler.adapters.kubernetes.pace import PATIENCE_SECONDS, Pace
 from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.adapters.kubernetes.sending import CheckedRequest, Errand, make_socket
 from reconciler.adapters.kubernetes.server_clock import ServerClock
-from reconciler.model.errors import Expired, Unavailable
+from reconciler.model.errors import Expired, Unanswered, Unavailable
 from reconciler.model.refs import Json
 
 ATTEMPTS = 4
@@ -86,7 +86,9 @@ class Transport:
             try:
                 return await self._attempt(call, data)
             except Unavailable as error:
-                hopeless = isinstance(error, Expired) or attempt == ATTEMPTS
+                hopeless = (
+                    isinstance(error, Expired) or attempt == ATTEMPTS or _is_late(call, error)
+                )
                 wait = error.retry_after_seconds or 0.0
                 if hopeless or not call.repeatable or wait > PATIENCE_SECONDS:
                     raise
@@ -224,6 +226,11 @@ class Transport:
         if len(self._retired) > 1:
             await self._retired.pop(0).close()
         return session
+
+
+def _is_late(call: Call, error: Unavailable) -> bool:
+    """Whether something may be made yet by a request that was given up."""
+    return call.verb == "apply" and not call.tries and isinstance(error, Unanswered)
 
 
 @lru_cache(maxsize=256)

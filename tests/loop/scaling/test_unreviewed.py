@@ -234,6 +234,22 @@ def test_an_image_waits_for_one_approval_however_many_rooms_end_meanwhile() -> N
     in_virtual_time(main())
 
 
+def test_a_room_that_ends_right_before_an_approval_takes_it_from_nobody() -> None:
+    """The look that finds the approval is the first that sees the room gone, a second later."""
+
+    async def main() -> None:
+        async with image_held(MANY) as (there, hold):
+            await asyncio.sleep(61.3)
+            first = there.world.pods("arena")[0]["metadata"]["name"]
+            there.world.delete(f"/api/v1/namespaces/arena/pods/{first}")
+            await asyncio.sleep(0.5)
+            await asyncio.sleep(1.99 - there.world.time.now() % 1.0)
+            there.world.approve(hold.change_hash)
+            await there.until("it is let through", lambda: held(there) is None, 60.0)
+
+    in_virtual_time(main())
+
+
 def test_who_approves_an_image_approves_no_other_count() -> None:
     async def main() -> None:
         async with image_held(TEN) as (there, hold):

@@ -12,6 +12,7 @@ from reconciler.model.errors import (
     Expired,
     Misconfigured,
     PortError,
+    Unanswered,
     Unavailable,
 )
 from reconciler.model.refs import Followed, Json, ObjectRef
@@ -55,8 +56,19 @@ async def test_reads_and_applies_are_sent_again(fault: Answer) -> None:
         assert await cluster.get(REF) == BODY
         assert len(server.seen) >= 2
     async with faulty(fault, says(200, BODY)) as (server, cluster):
+        assert await cluster.apply(BODY, dry_run=True) == BODY
+        assert len(server.seen) >= 2
+
+
+async def test_an_apply_is_sent_again_where_it_was_refused_and_not_where_it_may_come_late() -> None:
+    async with faulty(says(429), says(200, BODY)) as (server, cluster):
         assert await cluster.apply(BODY) == BODY
         assert len(server.seen) >= 2
+    for fault in (says(504), resets(), hangs()):
+        async with faulty(fault, says(200, BODY), request_seconds=0.9) as (server, cluster):
+            with pytest.raises(Unanswered, match="apply ConfigMap n/a"):
+                await cluster.apply(BODY)
+            assert [method for _, method, _ in server.seen].count("PATCH") == 1
 
 
 async def test_a_create_is_sent_once_whatever_becomes_of_it() -> None:

@@ -48,6 +48,7 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
     "version": ("it counts where names are outstanding or rooms are missing", 9_000_000),
     "elapsed": ("time counts only where a plan says when to look again", NOW + 1e6),
     "budgeted_at": ("nothing is to be applied", NOW),
+    "unanswered_at": ("nothing is to be deleted", NOW),
     "newborn": ("nothing is to be made, so no name is chosen", True),
 }
 """What a lasting plan does not depend on, why, and another value that must not change it."""
