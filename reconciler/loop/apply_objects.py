@@ -8,6 +8,7 @@ from reconciler.core import contests, refusals
 from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
 from reconciler.core.own_objects import count_alone
+from reconciler.loop.joining import join
 from reconciler.loop.lane import Lane
 from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
@@ -151,11 +152,10 @@ class _Objects:
         Returns what is to be applied; None where nothing may be, and no room after it.
         """
         lane, plan = self.lane, self.plan
-        made = {owned.ref: owned.made for owned in plan.inventory}
-        known = {owned.ref for owned in lane.store.state(plan.key).inventory}
         if not plan.objects and plan.creates is None:
             return ()
-        found = []
+        made = {owned.ref: owned.made for owned in plan.inventory}
+        known, found = {owned.ref for owned in lane.store.state(plan.key).inventory}, []
         for wanted in plan.objects:
             found.append(wanted)
             if wanted.live_version:
@@ -185,29 +185,7 @@ class _Objects:
                 shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
                 made[wanted.ref] = shared
         await self._record(made)
-        return tuple(found) if await self._joins() else None
-
-    async def _joins(self) -> bool:
-        """Change the namespace that one which goes may be deleting; whether anything may follow.
-
-        A delete that was sent before this workload came, and waits in the server, names the version
-        that it had then: it fails from here on, so no room ends with it.
-        """
-        lane, plan = self.lane, self.plan
-        namespace = ObjectRef("v1", "Namespace", "", plan.key.namespace)
-        going = (each for each in lane.wanted.neighbours(plan.key) if each in lane.wanted.deleting)
-        made = Owned(namespace, made=True)
-        if not any(made in lane.store.state(each).inventory for each in going):
-            return True
-        try:
-            if await lane.cluster.get(namespace) is not None:
-                lane.check_stands(plan)
-                marks = {labels.JOINED: f"{plan.key} {self.now:.3f}"}
-                await lane.cluster.merge_patch(namespace, {"metadata": {"annotations": marks}})
-        except PortError as error:
-            self.steps.failed("join", str(namespace), error)
-            return False
-        return True
+        return tuple(found) if await join(lane, plan, self.steps, self.now) else None
 
     async def _record(self, made: Mapping[ObjectRef, bool]) -> None:
         """Put on record what is made, and how far the names of rooms are raised."""

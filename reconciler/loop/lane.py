@@ -234,8 +234,12 @@ class Lane:
         if not stands:
             raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
 
-    def begin_term(self) -> None:
-        """Take nothing for answered that whoever led before sent; our records were read."""
+    async def begin_term(self) -> None:
+        """Read the records, and take nothing for answered that whoever led before sent.
+
+        Raises what `RecordStore.load` raises.
+        """
+        await self.store.load()
         self.unanswered_at = dict.fromkeys(self.store.states(), self.view.elapsed())
 
     def forget(self, key: WorkloadKey) -> None:

@@ -112,7 +112,7 @@ class _Batch:
         key, store = self.desired.workload.key, self.lane.store
         name = room_name(key.name, seat.ordinal)
         ref = ObjectRef("v1", "Pod", key.namespace, name)
-        if not store.take_name(key, seat.ordinal):
+        if not store.unsent.take(key, seat.ordinal):
             return await self._look(ref)
         try:
             async with self.lane.slots:
@@ -124,7 +124,7 @@ class _Batch:
             return await self._look(ref)
         except PortError as error:
             if not isinstance(error, Unanswered):
-                store.give_back_name(key, seat.ordinal)
+                store.unsent.give_back(key, seat.ordinal)
             self._failed("create", f"room {name}", error)
             return None
         self.lane.view.expect_created(pod)

@@ -1,6 +1,6 @@
 """Where the records of an instance stand: a record is only what stands at its place."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -191,3 +191,11 @@ class Places:
 
     def _key_text(self, key: WorkloadKey) -> str:
         return f"{self.cluster}/{key.kind}/{key.namespace}/{key.name}"
+
+
+def states_first(items: Sequence[Json]) -> Iterator[Json]:
+    """Yield ordinal records last: whose workload is known by then is not told to be overwritten."""
+    for last in (False, True):
+        for item in items:
+            if (item["metadata"]["labels"][labels.RECORD] == "ordinals") is last:
+                yield item

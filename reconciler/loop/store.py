@@ -6,14 +6,15 @@ decides on what it says.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
 from reconciler.core.record_versions import Texts, with_beyond
 from reconciler.loop.record_memory import RecordMemory
-from reconciler.loop.record_places import Kept, Places
+from reconciler.loop.record_places import Kept, Places, states_first
+from reconciler.loop.unsent import Unsent
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, PortError, RecordChanged
 from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
@@ -34,7 +35,7 @@ class RecordStore(RecordMemory):
         super().__init__(Places(cluster.name, namespace, instance))
         # A lock lives as long as somebody holds or waits for it.
         self._locks = WeakValueDictionary[WorkloadKey | None, asyncio.Lock]()
-        self._unsent: dict[WorkloadKey, set[int]] = {}
+        self.unsent = Unsent()
 
     async def load(self) -> None:
         """Read every record; what was remembered is forgotten.
@@ -45,7 +46,7 @@ class RecordStore(RecordMemory):
         selector = f"{labels.INSTANCE}={self._places.instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
         fresh = RecordStore(self._cluster, self._places.namespace, self._places.instance)
-        for number, item in enumerate(_states_first(listing.items)):
+        for number, item in enumerate(states_first(listing.items)):
             if number % STRETCH == 0:
                 await asyncio.sleep(0)
             fresh._remember(item)
@@ -53,7 +54,7 @@ class RecordStore(RecordMemory):
         self._states, self._ordinals = fresh._states, fresh._ordinals
         self._unreadable, self._repository = fresh._unreadable, fresh._repository
         self.suspected.clear()
-        self._unsent.clear()
+        self.unsent.clear()
         self._check_readable(self.repository_ref)
 
     async def load_repository(self) -> RepositoryRecord:
@@ -138,25 +139,7 @@ class RecordStore(RecordMemory):
             kept.doubtful = True
             known = kept.value.outstanding
         await self.save_ordinals(key, ordinals)
-        unsent = self._unsent.setdefault(key, set())
-        unsent &= ordinals.outstanding
-        unsent |= ordinals.outstanding - known
-
-    def take_name(self, key: WorkloadKey, ordinal: int) -> bool:
-        """Take an outstanding name that was never sent to the API server; whether it is one.
-
-        Another was sent before, by us or by a process before us. A room may have had it and have
-        ended since, so it is never sent again.
-        """
-        unsent = self._unsent.get(key, set())
-        if ordinal not in unsent:
-            return False
-        unsent.remove(ordinal)
-        return True
-
-    def give_back_name(self, key: WorkloadKey, ordinal: int) -> None:
-        """Note that a name which was taken was not used: the server said so, or heard nothing."""
-        self._unsent.setdefault(key, set()).add(ordinal)
+        self.unsent.raised(key, known, ordinals.outstanding)
 
     async def save_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
         """Write an ordinal record if it differs. Raises Conflict after reading it again."""
@@ -276,7 +259,7 @@ class RecordStore(RecordMemory):
         ref = self._place(key, what)
         self._check_readable(ref, key)
         if what == "ordinals":
-            self._unsent.pop(key, None)
+            self.unsent.forget(key)
         kept = shelf.get(key)
         if kept and kept.version:
             try:
@@ -298,7 +281,7 @@ class RecordStore(RecordMemory):
         ref = self._place(key, what)
         unread = self._unreadable.pop((ref, key), None)
         if key is not None and what == "ordinals":
-            self._unsent.pop(key, None)  # another process may have sent them
+            self.unsent.forget(key)  # another process may have sent them
         if found is not None:
             # By its place alone: where somebody took its labels, the next write brings them back.
             self._take(found, key, what)
@@ -308,14 +291,6 @@ class RecordStore(RecordMemory):
             self._repository = Kept(RepositoryRecord())
         else:
             (self._ordinals if what == "ordinals" else self._states).pop(key, None)
-
-
-def _states_first(items: Sequence[Json]) -> Iterator[Json]:
-    """Yield ordinal records last: whose workload is known by then is not told to be overwritten."""
-    for last in (False, True):
-        for item in items:
-            if (item["metadata"]["labels"][labels.RECORD] == "ordinals") is last:
-                yield item
 
 
 _DUMPS: Mapping[str, Callable[[Any], Texts]] = {

@@ -234,8 +234,7 @@ class App:
             try:
                 if self._parts.label is not None:
                     await self._parts.label.take()
-                await self._parts.lane.store.load()
-                self._parts.lane.begin_term()
+                await self._parts.lane.begin_term()
             except PortError as error:
                 self._parts.voice.blind(error)
                 await self._parts.clock.sleep(retries.failed())

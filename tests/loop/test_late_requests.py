@@ -107,8 +107,7 @@ async def test_what_a_plan_asked_for_that_was_given_up_is_waited_for_by_the_next
     await sent.wait()
     turn.cancel()
     await asyncio.gather(turn, return_exceptions=True)
-    await process.lane.store.load()
-    process.lane.begin_term()
+    await process.lane.begin_term()
     await left_and_came(world, process, late)
 
 

@@ -1,5 +1,6 @@
 """Records that somebody deletes under a running loop, which remembers them."""
 
+from reconciler.core.ending import LATE_SECONDS
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.service.head_lane import HeadService
 from tests.loop.world import Process, World, spec, turn_as_served
@@ -88,6 +89,7 @@ async def test_what_left_git_while_a_process_slept_is_not_brought_back_by_it() -
     ref = sleeper.lane.store._places.state(ARENA)
     world.commit({"schedulers/arena.yaml": None})
     other = await world.process()
+    world.pass_time(LATE_SECONDS)
     await world.settle(other)
     assert other.lane.store.state(ARENA).accepted is None
     sleeper.lane.store.suspected.add(ref)

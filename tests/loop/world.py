@@ -124,8 +124,7 @@ class Process:
     async def start(self) -> None:
         """Read what is on record."""
         await ensure_namespace(self.cluster, "gamekeeper")
-        await self.lane.store.load()
-        self.lane.begin_term()
+        await self.lane.begin_term()
 
     async def turn(self) -> Report:
         """Look at Git and at the cluster, then do one tick over everything."""
