@@ -80,9 +80,10 @@ def waiting(
 
 def _mark(reading: Reading, key: WorkloadKey) -> str:
     """Return a mark of the spec in Git: a number that it lacks changes without a commit."""
-    workload = reading.workloads[key]
-    in_git = with_count(workload, 0) if key in reading.unnumbered else workload
-    return hashlib.sha256(in_git.spec_json.encode()).hexdigest()[:12]
+    spec_json = reading.workloads[key].spec_json
+    if key in reading.unnumbered:
+        spec_json = "unnumbered " + with_count(reading.workloads[key], 0).spec_json
+    return hashlib.sha256(spec_json.encode()).hexdigest()[:12]
 
 
 def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> RepositoryRecord:

@@ -12,7 +12,7 @@ from reconciler.loop.apply_objects import is_ours, owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model.copies import Copies, CopyFrom, Looked
-from reconciler.model.errors import Conflict, Denied, PortError
+from reconciler.model.errors import Conflict, Denied, PortError, Unanswered
 from reconciler.model.plans import Desired, Plan
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, as_seen
 
@@ -33,9 +33,8 @@ async def copy_sources(lane: Lane, plan: Plan, steps: Steps) -> None:
     if desired is not None and copies.wanted:
         await _copy_all(lane, plan, copies, desired, steps)
     gone = {ref for ref in copies.dropped if await _is_dropped(lane, plan, ref, steps)}
-    # What is on record no more nobody ever deletes, and one may be made late.
-    late = late_seconds(lane.unanswered_at.get(plan.key), lane.view.elapsed())
-    if gone and not steps.unanswered and not late:
+    gone = {ref for ref in gone if not _may_be_late(lane, ref)}
+    if gone:
         await lane.store.change_state(
             plan.key,
             lambda newest: replace(
@@ -62,7 +61,6 @@ async def _copy_all(lane: Lane, plan: Plan, copies: Copies, desired: Desired, st
         except Conflict:
             look.again = True
         except PortError as error:
-            steps.doubts(error)
             look.problems.append(_said(lane, each, plan.key, error))
         else:
             look.problems += [problem] if problem else []
@@ -99,7 +97,13 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
         reason = f"{ref} is not as {copy.source} is"
         body = {**body, "metadata": {**body["metadata"], **as_seen(there)}}
     lane.check_stands(plan)
-    made = await lane.cluster.apply(body, force=True)
+    try:
+        made = await lane.cluster.apply(body, force=True)
+    except Unanswered as error:
+        steps.doubts(error)
+        lane.uncopied_at[ref] = lane.view.elapsed()
+        raise
+    lane.uncopied_at.pop(ref, None)
     steps.did("copy", str(ref), reason)
     # After what is wanted, which so is never gone in between.
     strays = copying.strays(made, body)
@@ -152,6 +156,12 @@ async def _is_dropped(lane: Lane, plan: Plan, ref: ObjectRef, steps: Steps) -> b
         steps.failed("delete", str(ref), error)
         return False
     return left is None or _goes(left)
+
+
+def _may_be_late(lane: Lane, ref: ObjectRef) -> bool:
+    """Whether a copy may yet be made: what is on record no more nobody ever deletes."""
+    times = (lane.uncopied_at.get(ref), lane.began_at)
+    return any(late_seconds(at, lane.view.elapsed()) for at in times)
 
 
 def _goes(there: Json) -> bool:

@@ -67,8 +67,7 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
     lane.records_doubted = False
     reading = await read(lane, now)
-    if await lane.home.store.recheck():
-        lane.home.store.doubted = True
+    await lane.home.store.recheck()
     if _is_judged(lane, reading, now):
         return lane.home.wanted
     # A look that fails from here on is made again: its doubt is not lost.

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from reconciler.core import backoff, objects, pauses
 from reconciler.core.desired import with_count
+from reconciler.core.ending import LATE_SECONDS
 from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.found import Found
@@ -102,6 +103,12 @@ class Lane:
     budgeted_at: dict[WorkloadKey, float] = field(default_factory=dict)
     unanswered_at: dict[WorkloadKey, float] = field(default_factory=dict)
     """When it was last not known, by the view's clock, whether more of it would be made."""
+    began_at: float | None = None
+    """When this process began to lead, by that clock."""
+    uncopied_at: dict[ObjectRef, float] = field(default_factory=dict)
+    """When the making of a copy was given up last, of which nobody knows what became."""
+    doomed_until: dict[str, float] = field(default_factory=dict)
+    """The namespaces of which a delete may be under way, and until when it may come."""
     previewed: Mapping[WorkloadKey, Scaling] = field(default_factory=dict)
     """What a head that is only looked at would leave of decisions."""
     counted: dict[WorkloadKey, tuple[Desired, Desired]] = field(default_factory=dict)
@@ -240,7 +247,11 @@ class Lane:
         Raises what `RecordStore.load` raises.
         """
         await self.store.load()
-        self.unanswered_at = dict.fromkeys(self.store.states(), self.view.elapsed())
+        keys = {*self.store.states(), *self.store.unreadable_workloads()}
+        self.began_at = self.view.elapsed()
+        self.unanswered_at = dict.fromkeys(keys, self.began_at)
+        late_until = self.began_at + LATE_SECONDS
+        self.doomed_until = dict.fromkeys((key.namespace for key in keys), late_until)
 
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""

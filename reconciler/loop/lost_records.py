@@ -39,9 +39,7 @@ async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False)
     if search:
         there = await _listed(store, cluster)
         store.suspected |= written.keys() - there.keys()
-        for ref, key in written.items():
-            if key is not None and ref in there:
-                await store.compare_state(key, there[ref])
+        await store.compare_states(there)
     suspected = sorted(store.suspected & written.keys())
     gone = await _gone(cluster, suspected)
     if gone:

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 
+from reconciler.loop.joining import doomed
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.loop.unseen import check_goes
@@ -26,7 +28,9 @@ async def prune(lane: Lane, plan: Plan, steps: Steps) -> None:
         try:
             if item.ref.kind == "Namespace" and not await _may_go(lane, plan, item.ref, steps):
                 continue
-            await lane.cluster.delete(item.ref, item.uid, item.resource_version, check)
+            going = doomed(lane, item.ref.name) if item.ref.kind == "Namespace" else nullcontext()
+            with going:
+                await lane.cluster.delete(item.ref, item.uid, item.resource_version, check)
         except PortError as error:
             steps.failed("delete", str(item.ref), error, item.reason)
             continue

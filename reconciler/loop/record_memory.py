@@ -28,6 +28,7 @@ class RecordMemory:
         """Where something of ours was seen to be gone: `loop.lost_records` looks after it."""
         self.doubted = False
         """Whether somebody else wrote a record: what is wanted is to be judged anew."""
+        self._doubt_began = False
 
     def states(self) -> Mapping[WorkloadKey, StateRecord]:
         """Every state record of a workload whose records can be read."""
@@ -74,6 +75,16 @@ class RecordMemory:
         """Where the records stand that nobody but a person deletes: state and repository."""
         refs = {self._places.state(key): key for key in self._states if self._is_kept(key)}
         return {**refs, self.repository_ref: None} if self._is_kept(None) else refs
+
+    def doubt(self) -> None:
+        """Note that what is wanted is to be judged anew."""
+        self._doubt_began |= not self.doubted
+        self.doubted = True
+
+    def doubt_began(self) -> bool:
+        """Whether a doubt began since this was asked: who looks is woken once for each."""
+        began, self._doubt_began = self._doubt_began, False
+        return began
 
     @property
     def is_blank(self) -> bool:

@@ -49,8 +49,9 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
             await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
-    if steps.unanswered:
-        lane.unanswered_at[plan.key] = lane.view.elapsed()
+    finally:
+        if steps.unanswered:
+            lane.unanswered_at[plan.key] = lane.view.elapsed()
     outcomes, holds = tuple(steps.outcomes), tuple(steps.holds)
     return Settled(plan, outcomes, holds, short, steps.first_request_at)
 
@@ -85,7 +86,7 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
         if not same:
             raise Conflict(f"the record of {plan.key} says something else: decided anew")
     except Conflict:
-        lane.store.doubted = True
+        lane.store.doubt()
         raise
 
 

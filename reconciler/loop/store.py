@@ -69,21 +69,21 @@ class RecordStore(RecordMemory):
         self._check_readable(self.repository_ref)
         return self.repository
 
-    async def recheck(self) -> bool:
-        """Read again what could not be read; whether any of it can be now, or is gone.
+    async def recheck(self) -> None:
+        """Read again what could not be read: where any of it can be now, or is gone, that is doubt.
 
         A state record of which a write was not answered is read too, at each look until it is
         written again: what a head led to meanwhile rests on what stands there. It may be made late,
         its spec gone from Git. Raises what `load` raises.
         """
-        doubtful = dict(self._unreadable)
-        for ref, key in doubtful:
+        for ref, key in tuple(self._unreadable):
             what = "ordinals" if key and ref == self._places.ordinals(key) else "state"
             await self._reread(key, what)
+            if (ref, key) not in self._unreadable:
+                self.doubt()
         self._check_readable(self.repository_ref)
-        unsure = [key for key, kept in self._states.items() if kept.doubtful]
-        late = [key for key in unsure if await self._is_another(key)]
-        return bool(late) or doubtful.keys() != self._unreadable.keys()
+        for key in [key for key, kept in self._states.items() if kept.doubtful]:
+            await self._look_again(key)
 
     async def change_state(
         self, key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
@@ -159,17 +159,14 @@ class RecordStore(RecordMemory):
             kept = self._repository
             await self._save(kept, change(kept.value), None, "repository")
 
-    async def _is_another(self, key: WorkloadKey) -> bool:
-        """Whether a write of a state record that was not answered stands there; it is taken in."""
+    async def _look_again(self, key: WorkloadKey) -> None:
+        """Take in a write of a state record that was not answered, where it stands there."""
         async with self._locks.setdefault(key, asyncio.Lock()):
             kept = self._states.get(key)
             found = await self._cluster.get(self._places.state(key))
-            if kept is None or found is None:
-                return False
-            if found["metadata"]["resourceVersion"] == kept.version:
-                return False  # not yet, or never
-            self._take(found, key, "state")
-            return True
+            if kept and found and found["metadata"]["resourceVersion"] != kept.version:
+                self._take(found, key, "state")
+                self.doubt()
 
     async def check_state(self, key: WorkloadKey) -> None:
         """Compare what is remembered of a workload with what stands in the cluster.
@@ -180,12 +177,13 @@ class RecordStore(RecordMemory):
             kept = self._states.get(key)
             await self._check(kept.version if kept else "", key, "state")
 
-    async def compare_state(self, key: WorkloadKey, version: str) -> None:
-        """Read a state record again where it stands there in another `version`."""
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            kept = self._states.get(key)
-            if kept is None or kept.version != version:
-                await self._reread_changed(key, "state")
+    async def compare_states(self, versions: Mapping[ObjectRef, str]) -> None:
+        """Read each state record again that stands there in another of these `versions`."""
+        for key in sorted(self._states):
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                kept, ref = self._states.get(key), self._places.state(key)
+                if kept and versions.get(ref, kept.version) != kept.version:
+                    await self._reread_changed(key, "state")
 
     async def check_repository(self) -> None:
         """Do the same with the repository record: is nobody else's commit on it by now?"""
@@ -271,7 +269,7 @@ class RecordStore(RecordMemory):
 
     async def _reread_changed(self, key: WorkloadKey | None, what: str) -> None:
         """Read a record again that somebody else wrote, or a write of ours that came late."""
-        self.doubted = True
+        self.doubt()
         await self._reread(key, what)
 
     async def _reread(self, key: WorkloadKey | None, what: str) -> None:

@@ -63,7 +63,7 @@ def _stands(lane: Lane, plan: Plan) -> bool:
     if plan.forget:
         return again.forget
     left = {item.uid for item in again.prunes}
-    there = {item.uid for item in lane.view.of(plan.key).objects}
+    there = {item.uid for item in lane.view.of(plan.key).objects if not item.terminating}
     return all(item.uid in left or item.uid not in there for item in plan.prunes)
 
 

@@ -271,7 +271,7 @@ class ClusterLane:
         """Let the next plan of a workload follow, whatever became of this one."""
         ended()
         del self._in_flight[key]
-        if self.lane.store.doubted:
+        if self.lane.store.doubt_began():
             self._doubted()
         if key in self._again:
             self.wakes.mark((key,), self._again.pop(key))

@@ -217,25 +217,51 @@ async def test_a_namespace_stays_for_who_comes_into_it(verb: str, kind: str) -> 
     assert "deletionTimestamp" not in world.ask(SPACE)["metadata"]
 
 
-async def test_a_delete_of_a_namespace_that_is_under_way_fails_once_somebody_came_into_it() -> None:
-    """A webhook of somebody's holds it back, with the version that was there before."""
-    world, process = await settled({QUAKE: BOTH[QUAKE]})
-    send, late, attr = process.transport.send, list[Call](), "send"
+async def test_a_copy_that_is_never_answered_keeps_no_other_on_record() -> None:
+    world = World()
+    world.copy_from = ("shared",)
+    world.create("/api/v1/namespaces", {"metadata": {"name": "shared"}})
+    for name in ("pull", "other"):
+        world.create(f"{NAMESPACES}shared/secrets", {"metadata": {"name": name}, "data": {}})
+
+    def asks(name: str) -> str:
+        source = f"  copyFrom: [{{kind: Secret, namespace: shared, name: {name}}}]\n  reports:"
+        return fleet("duel").replace("  reports:", source)
+
+    world.commit({**LOBBY, DUEL: asks("other")})
+    process = await world.process()
+    await world.settle(process)
+    send, attr = process.transport.send, "send"
 
     async def sent(call: Call) -> tuple[int, Json]:
-        if (call.verb, call.kind) == ("delete", "Namespace") and not late:
-            call.check()
-            late.append(call)
-            await comes(world, process)
-            answer = process.transport.deliver(call)
-            assert answer.status == 409
-            raise Unanswered(f"{call.what}: said nothing for 30 s")
+        if (call.verb, call.kind) == ("apply", "Secret"):
+            gives_up(call)
         return await send(call)
 
     setattr(process.transport, attr, sent)
-    world.commit({QUAKE: None})
-    await turns(world, process, 60)
-    assert late
-    assert "duel-0" in world.names("servers")
-    assert "deletionTimestamp" not in world.ask(SPACE)["metadata"]
-    assert process.transport.deliver(late[0]).status == 409
+    world.commit({DUEL: asks("pull")})
+    await turns(world, process, 100)
+    assert [ref.name for ref in process.lane.store.state(DUEL_KEY).copied] == ["pull"]
+
+
+async def test_what_waits_for_a_finalizer_stops_no_delete_of_the_rest() -> None:
+    world, process = await settled({DUEL: BOTH[DUEL]})
+    kept = {"metadata": {"finalizers": ["studio.example/audit"]}}
+    world.patch(f"{ACCOUNTS}/duel", kept)
+    world.patch("/apis/policy/v1/namespaces/servers/poddisruptionbudgets/duel", kept)
+    send, attr = process.transport.send, "send"
+
+    async def sent(call: Call) -> tuple[int, Json]:
+        answer = await send(call)
+        if call.verb == "delete":
+            await process.view.read()
+        return answer
+
+    setattr(process.transport, attr, sent)
+    world.commit({DUEL: None})
+    failures = []
+    for _ in range(12):
+        report = await process.turn()
+        failures += [item.failure for item in report.settled if item.failure]
+        world.pass_time(2.0)
+    assert not failures

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.model.errors import Unavailable
 from reconciler.model.holds import Hold, HoldKind
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
@@ -246,6 +247,27 @@ def test_a_room_that_ends_right_before_an_approval_takes_it_from_nobody() -> Non
             await asyncio.sleep(1.99 - there.world.time.now() % 1.0)
             there.world.approve(hold.change_hash)
             await there.until("it is let through", lambda: held(there) is None, 60.0)
+
+    in_virtual_time(main())
+
+
+def test_an_approval_of_a_spec_without_a_number_is_none_of_one_with_nought() -> None:
+    async def main() -> None:
+        numbered = scaled(1, TEN, low=0).replace("game:1", "game:2")
+        files = {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await lost_beside(there, numbered.replace(NUMBER, "", 1))
+            hold = held(there)
+            assert hold is not None
+            await asyncio.sleep(70.0)
+            there.world.host.fault = Unavailable("down")
+            await asyncio.sleep(5.0)
+            there.world.approve(hold.change_hash)
+            await asyncio.sleep(5.0)
+            there.world.commit({FILE: numbered.replace("replicas: 1\n", "replicas: 0\n", 1)})
+            there.world.host.fault = None
+            await asyncio.sleep(400.0)
+            assert held(there) is not None
 
     in_virtual_time(main())
 
