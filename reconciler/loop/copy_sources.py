@@ -35,6 +35,8 @@ async def copy_sources(lane: Lane, plan: Plan, steps: Steps) -> None:
     gone = {ref for ref in copies.dropped if await _is_dropped(lane, plan, ref, steps)}
     gone = {ref for ref in gone if not _may_be_late(lane, ref)}
     if gone:
+        for ref in gone:
+            lane.uncopied_at.pop(ref, None)
         await lane.store.change_state(
             plan.key,
             lambda newest: replace(
@@ -160,8 +162,7 @@ async def _is_dropped(lane: Lane, plan: Plan, ref: ObjectRef, steps: Steps) -> b
 
 def _may_be_late(lane: Lane, ref: ObjectRef) -> bool:
     """Whether a copy may yet be made: what is on record no more nobody ever deletes."""
-    times = (lane.uncopied_at.get(ref), lane.began_at)
-    return any(late_seconds(at, lane.view.elapsed()) for at in times)
+    return late_seconds(lane.uncopied_at.get(ref), lane.view.elapsed()) > 0
 
 
 def _goes(there: Json) -> bool:

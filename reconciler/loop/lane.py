@@ -103,8 +103,6 @@ class Lane:
     budgeted_at: dict[WorkloadKey, float] = field(default_factory=dict)
     unanswered_at: dict[WorkloadKey, float] = field(default_factory=dict)
     """When it was last not known, by the view's clock, whether more of it would be made."""
-    began_at: float | None = None
-    """When this process began to lead, by that clock."""
     uncopied_at: dict[ObjectRef, float] = field(default_factory=dict)
     """When the making of a copy was given up last, of which nobody knows what became."""
     doomed_until: dict[str, float] = field(default_factory=dict)
@@ -247,11 +245,11 @@ class Lane:
         Raises what `RecordStore.load` raises.
         """
         await self.store.load()
-        keys = {*self.store.states(), *self.store.unreadable_workloads()}
-        self.began_at = self.view.elapsed()
-        self.unanswered_at = dict.fromkeys(keys, self.began_at)
-        late_until = self.began_at + LATE_SECONDS
-        self.doomed_until = dict.fromkeys((key.namespace for key in keys), late_until)
+        now, states = self.view.elapsed(), self.store.states()
+        keys = {*states, *self.store.unreadable_workloads()}
+        self.unanswered_at = dict.fromkeys(keys, now)
+        self.uncopied_at = {ref: now for record in states.values() for ref in record.copied}
+        self.doomed_until = dict.fromkeys((key.namespace for key in keys), now + LATE_SECONDS)
 
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""

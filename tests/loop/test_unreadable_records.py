@@ -10,6 +10,7 @@ import pytest
 
 from reconciler.cli.statuses import status_of
 from reconciler.core.conditions import STALLED, type_of
+from reconciler.core.ending import LATE_SECONDS
 from reconciler.loop import head
 from reconciler.loop.tick import tick
 from reconciler.model.errors import Misconfigured
@@ -153,6 +154,7 @@ async def test_a_record_that_cannot_be_read_holds_its_own_workload_alone(
     until = "until then: delete no record" if is_newer else "until somebody restores the record"
     assert until in shown.holds[0].reason
     await process.cluster.merge_patch(of(process, what), {"data": record})
+    world.pass_time(LATE_SECONDS)
     await turns(world, fresh, 12)
     assert not kinds(fresh)
     assert "arena" not in world.namespaces()
