@@ -8,7 +8,6 @@ from reconciler.core import contests, refusals
 from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
 from reconciler.core.own_objects import count_alone
-from reconciler.loop.joining import join
 from reconciler.loop.lane import Lane
 from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
@@ -185,7 +184,7 @@ class _Objects:
                 shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
                 made[wanted.ref] = shared
         await self._record(made)
-        return tuple(found) if await join(lane, plan, self.steps, self.now) else None
+        return tuple(found)
 
     async def _record(self, made: Mapping[ObjectRef, bool]) -> None:
         """Put on record what is made, and how far the names of rooms are raised."""

@@ -34,7 +34,7 @@ from reconciler.loop.publish import publish
 from reconciler.loop.read_head import Reader
 from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.loop.vouching import Vouching
-from reconciler.model.errors import PortError
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord
@@ -64,14 +64,27 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     # Before anything is waited for, which would come between the two clocks.
     lane.dates.follow(now, lane.home.view.elapsed())
     # Before Git, which may not answer for long.
-    await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
+    try:
+        await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
+    except Conflict:
+        await lane.home.begin_term()  # another process led: its records are taken over
+        raise
     lane.records_doubted = False
     reading = await read(lane, now)
     await lane.home.store.recheck()
     if _is_judged(lane, reading, now):
         return lane.home.wanted
-    # A look that fails from here on is made again: its doubt is not lost.
     lane.home.store.doubted, lane.judged_at = False, 0.0
+    try:
+        return await _taken_in(lane, reading, now)
+    except BaseException:
+        # It is made again, in its time: no doubt is lost, and none wakes anybody until then.
+        lane.home.store.doubted = True
+        raise
+
+
+async def _taken_in(lane: HeadLane, reading: Reading, now: float) -> Wanted:
+    """Judge a reading, put the verdict on record, and publish what is wanted."""
     verdict = await _judge(lane, reading, now)
     if counts_in_git.tells_of_people(verdict.arrival):
         # Whoever led before may have put a commit on record since ours were read.

@@ -1,10 +1,11 @@
-"""Making something in a namespace whose delete may be under way.
+"""Making rooms in a namespace whose delete may be under way.
 
 A delete that was sent waits in the server for as long as a webhook takes, and names the version
-that the namespace had then. Until it is answered, or cannot come any more, whoever makes something
+that the namespace had then. Until it is answered, or cannot come any more, whoever makes rooms
 there changes the namespace first: then it fails, and no room ends with it.
 """
 
+import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,47 +14,58 @@ from reconciler.core.ending import LATE_SECONDS
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
-from reconciler.model.errors import PortError, Unanswered
+from reconciler.model.errors import PortError
 from reconciler.model.plans import Plan
-from reconciler.model.refs import ObjectRef
+from reconciler.model.refs import Json, ObjectRef
 
 
 @contextmanager
 def doomed(lane: Lane, namespace: str) -> Iterator[None]:
-    """Know of a delete of a namespace from before it is sent until it can come no more."""
-    lane.doomed_until[namespace] = until = math.inf
+    """Know of a delete of a namespace from before it is sent until it can come no more.
+
+    Only what was answered cannot: a refusal may be that of a second try, made where a connection
+    was lost.
+    """
+    lane.doomed_until[namespace] = math.inf
     try:
         yield
-        until = 0.0
-    except Unanswered:
+    except BaseException:
+        # Whoever came meanwhile changed the namespace: once more does no harm.
+        lane.doomed_until[namespace] = lane.view.elapsed() + LATE_SECONDS
         raise
-    except PortError:
-        until = 0.0
-        raise
-    finally:
-        # Whoever came meanwhile changed the namespace, and knows of none any more.
-        lane.doomed_until[namespace] = min(until, lane.view.elapsed() + LATE_SECONDS)
+    del lane.doomed_until[namespace]
 
 
 async def join(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
-    """Change the namespace where a delete of it may be under way; whether anything may follow.
+    """Change the namespace where a delete of it may be under way; whether rooms may follow.
 
-    Once is enough. Where it may not be changed, nothing is made there until no delete can come any
-    more. `now` is Unix seconds.
+    Once is enough, for all who come, and where a room stands it was done: one that is deleted holds
+    none. Where it may not be changed, no room is made there until no delete can come any more.
+    `now` is Unix seconds.
     """
-    name = plan.key.namespace
-    if lane.doomed_until.get(name, 0.0) <= lane.view.elapsed():
+    if lane.view.of(plan.key).pods:
         return True
-    namespace = ObjectRef("v1", "Namespace", "", name)
-    shown = (item for item in lane.view.of(plan.key).objects if item.ref == namespace)
-    ours = any(item.instance == lane.instance and not item.terminating for item in shown)
-    if ours:
-        marks = {labels.JOINED: f"{plan.key} {now:.3f}"}
+    namespace = ObjectRef("v1", "Namespace", "", plan.key.namespace)
+    async with lane.joins.setdefault(namespace.name, asyncio.Lock()):
+        if lane.doomed_until.get(namespace.name, 0.0) <= lane.view.elapsed():
+            return True
         try:
-            lane.check_stands(plan)
-            await lane.cluster.merge_patch(namespace, {"metadata": {"annotations": marks}})
+            # The server is asked: a watch may have missed that it is there.
+            there = await lane.cluster.get(namespace)
+            if there is not None and _may_go(there, lane.instance):
+                lane.check_stands(plan)
+                marks = {labels.JOINED: f"{plan.key} {now:.3f}"}
+                changed = {"annotations": marks, "uid": there["metadata"]["uid"]}
+                await lane.cluster.merge_patch(namespace, {"metadata": changed})
         except PortError as error:
             steps.failed("join", str(namespace), error)
             return False
-    lane.doomed_until.pop(name, None)
-    return True
+        lane.doomed_until.pop(namespace.name, None)
+        return True
+
+
+def _may_go(there: Json, instance: str) -> bool:
+    """Whether a namespace is one that we would delete, and that does not go yet."""
+    metadata = there["metadata"]
+    is_ours = (metadata.get("labels") or {}).get(labels.INSTANCE) == instance
+    return is_ours and "deletionTimestamp" not in metadata

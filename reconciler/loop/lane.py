@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from reconciler.core import backoff, objects, pauses
 from reconciler.core.desired import with_count
@@ -107,6 +108,8 @@ class Lane:
     """When the making of a copy was given up last, of which nobody knows what became."""
     doomed_until: dict[str, float] = field(default_factory=dict)
     """The namespaces of which a delete may be under way, and until when it may come."""
+    joins: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """Held by who changes such a namespace: the others that come wait for that."""
     previewed: Mapping[WorkloadKey, Scaling] = field(default_factory=dict)
     """What a head that is only looked at would leave of decisions."""
     counted: dict[WorkloadKey, tuple[Desired, Desired]] = field(default_factory=dict)

@@ -9,9 +9,8 @@ import logging
 from collections.abc import Sequence
 
 from reconciler.loop.store import RecordStore
-from reconciler.model import labels
 from reconciler.model.errors import Conflict
-from reconciler.model.refs import ObjectRef, ref_of
+from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
 
 log = logging.getLogger(__name__)
@@ -30,14 +29,13 @@ async def ensure_namespace(cluster: Cluster, namespace: str) -> None:
 async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False) -> None:
     """Write again what is gone of what was suspected to be; `search` for more, and for changes.
 
-    Raises Conflict, after reading all records again, where another process wrote them; and the
-    cluster's errors.
+    Raises Conflict where another process wrote them, and the cluster's errors.
     """
     if not (search or store.suspected):
         return  # every look comes by here
     written = store.written()
     if search:
-        there = await _listed(store, cluster)
+        there = await store.versions()
         store.suspected |= written.keys() - there.keys()
         await store.compare_states(there)
     suspected = sorted(store.suspected & written.keys())
@@ -54,15 +52,6 @@ async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False)
     store.suspected -= {*suspected, *(store.suspected - written.keys())}
 
 
-async def _listed(store: RecordStore, cluster: Cluster) -> dict[ObjectRef, str]:
-    """Return where records stand, each with its version."""
-    place = store.repository_ref
-    listing = await cluster.list(
-        "v1", "ConfigMap", namespace=place.namespace, labels=f"{labels.INSTANCE},{labels.RECORD}"
-    )
-    return {ref_of(item): item["metadata"]["resourceVersion"] for item in listing.items}
-
-
 async def _gone(cluster: Cluster, refs: Sequence[ObjectRef]) -> list[ObjectRef]:
     gone = []
     for start in range(0, len(refs), AT_ONCE):
@@ -75,5 +64,4 @@ async def _gone(cluster: Cluster, refs: Sequence[ObjectRef]) -> list[ObjectRef]:
 async def _check_same(store: RecordStore, cluster: Cluster) -> None:
     there = await cluster.get(store.repository_ref)
     if there is not None and there["metadata"]["resourceVersion"] != store.repository_version:
-        await store.load()
         raise Conflict("another process wrote the repository record: its records are taken over")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.core.reach import Reach
 from reconciler.core.refusals import asked_of_rooms
 from reconciler.core.stamp import room_name, stamp_room
+from reconciler.loop.joining import join
 from reconciler.loop.lane import Lane
 from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
@@ -28,6 +29,8 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     desired = lane.desired(plan.key)
     if plan.creates is None or desired is None:
         await _strike_off(lane, plan, steps)
+        return False
+    if not await join(lane, plan, steps, now):
         return False
     lane.check_stands(plan)
     raised = plan.creates.ordinals

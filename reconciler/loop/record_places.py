@@ -110,14 +110,18 @@ class Places:
     @property
     def repository(self) -> ObjectRef:
         """Where the repository record stands."""
-        return ObjectRef("v1", "ConfigMap", self.namespace, f"gamekeeper-{self.instance}")
+        return self.at(f"gamekeeper-{self.instance}")
+
+    def at(self, name: str) -> ObjectRef:
+        """Where a record of this name stands, that of names excepted."""
+        return ObjectRef("v1", "ConfigMap", self.namespace, name)
 
     def state(self, key: WorkloadKey) -> ObjectRef:
         """Where the state record of a workload stands."""
         # A dot, which no name has: fleet b-c in namespace a is not fleet c in namespace a-b.
         whose = f"{key.namespace}.{key.name}"
         parts = (self.instance, self.cluster, key.kind.lower(), whose)
-        return ObjectRef("v1", "ConfigMap", self.namespace, "-".join(("gamekeeper", *parts)))
+        return self.at("-".join(("gamekeeper", *parts)))
 
     def ordinals(self, key: WorkloadKey) -> ObjectRef:
         """Where the ordinal record of a workload stands: beside its rooms."""

@@ -8,6 +8,9 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome
 
+READS = frozenset({"read", "look for"})
+"""The steps that make nothing, whatever becomes of them."""
+
 
 @dataclass(slots=True)
 class Steps:
@@ -31,7 +34,8 @@ class Steps:
 
     def failed(self, verb: str, what: str, error: PortError, reason: str = "") -> None:
         """Note a step that was not."""
-        self.doubts(error)
+        if verb not in READS:
+            self.doubts(error)
         wait = error.retry_after_seconds if isinstance(error, Unavailable) else None
         self.outcomes.append(
             Outcome(self.key, verb, what, reason, f"{verb} {what}: {error}", wait or 0.0)

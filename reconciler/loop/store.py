@@ -82,8 +82,15 @@ class RecordStore(RecordMemory):
             if (ref, key) not in self._unreadable:
                 self.doubt()
         self._check_readable(self.repository_ref)
-        for key in [key for key, kept in self._states.items() if kept.doubtful]:
-            await self._look_again(key)
+        if any(kept.doubtful for kept in self._states.values()):
+            await self.compare_states(await self.versions())
+
+    async def versions(self) -> Mapping[ObjectRef, str]:
+        """Return where state and repository records stand, each with its version."""
+        where, marks = self._places.namespace, f"{labels.INSTANCE},{labels.RECORD}"
+        listing = await self._cluster.list_metadata("v1", "ConfigMap", where, marks)
+        told = (item["metadata"] for item in listing.items)
+        return {self._places.at(each["name"]): each["resourceVersion"] for each in told}
 
     async def change_state(
         self, key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
@@ -159,15 +166,6 @@ class RecordStore(RecordMemory):
             kept = self._repository
             await self._save(kept, change(kept.value), None, "repository")
 
-    async def _look_again(self, key: WorkloadKey) -> None:
-        """Take in a write of a state record that was not answered, where it stands there."""
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            kept = self._states.get(key)
-            found = await self._cluster.get(self._places.state(key))
-            if kept and found and found["metadata"]["resourceVersion"] != kept.version:
-                self._take(found, key, "state")
-                self.doubt()
-
     async def check_state(self, key: WorkloadKey) -> None:
         """Compare what is remembered of a workload with what stands in the cluster.
 
@@ -179,11 +177,13 @@ class RecordStore(RecordMemory):
 
     async def compare_states(self, versions: Mapping[ObjectRef, str]) -> None:
         """Read each state record again that stands there in another of these `versions`."""
-        for key in sorted(self._states):
-            async with self._locks.setdefault(key, asyncio.Lock()):
-                kept, ref = self._states.get(key), self._places.state(key)
-                if kept and versions.get(ref, kept.version) != kept.version:
-                    await self._reread_changed(key, "state")
+        for key, kept in tuple(self._states.items()):
+            if versions.get(self._places.state(key), kept.version) != kept.version:
+                async with self._locks.setdefault(key, asyncio.Lock()):
+                    before = self.state(key)
+                    await self._reread(key, "state")
+                    if self.state(key) != before:
+                        self.doubt()
 
     async def check_repository(self) -> None:
         """Do the same with the repository record: is nobody else's commit on it by now?"""
@@ -269,8 +269,10 @@ class RecordStore(RecordMemory):
 
     async def _reread_changed(self, key: WorkloadKey | None, what: str) -> None:
         """Read a record again that somebody else wrote, or a write of ours that came late."""
-        self.doubt()
-        await self._reread(key, what)
+        try:
+            await self._reread(key, what)
+        finally:
+            self.doubt()  # not before: a look meanwhile would judge what was remembered
 
     async def _reread(self, key: WorkloadKey | None, what: str) -> None:
         self._take_found(await self._cluster.get(self._place(key, what)), key, what)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.fence import WRITES
+from reconciler.core.ending import late_seconds
 from reconciler.model.errors import PortError
 from reconciler.model.refs import Json
 from reconciler.model.reports import Report
@@ -16,7 +17,7 @@ from tests.loop.transport import Killed, SandboxTransport
 from tests.loop.world import Process, World
 
 TURN_SECONDS = 2.0
-MOST_TURNS = 60
+MOST_TURNS = 100
 IDLE_TURNS = 5
 
 Event = Callable[[World], None]
@@ -116,6 +117,13 @@ class Numbered:
         return numbered
 
 
+def _waits(process: Process) -> bool:
+    """Whether something that goes waits for what a server may carry out yet."""
+    lane = process.lane
+    times = (lane.unanswered_at.get(key) for key in lane.wanted.deleting)
+    return any(late_seconds(at, lane.view.elapsed()) for at in times)
+
+
 class Stage:
     """A world on which a scenario is played, watched all the time."""
 
@@ -180,6 +188,7 @@ class Stage:
             self.pass_time()
             quiet = report is not None and written == len(process.transport.writes)
             is_calm = report is not None and quiet and self.world.is_calm(report)
+            is_calm = is_calm and not _waits(process)
             calm = calm + 1 if is_calm and self.turns > max(self.scenario.events, default=0) else 0
             if calm == 2:
                 return

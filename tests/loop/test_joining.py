@@ -4,14 +4,16 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.core.ending import LATE_SECONDS
-from reconciler.model.errors import Denied, Unanswered
+from reconciler.model.errors import Denied, PortError, Unanswered, Unavailable
 from reconciler.model.refs import Json
 from tests.loop.test_late_requests import DUEL, QUAKE, SPACE, turns
-from tests.loop.test_shared_namespace import BOTH, settled
-from tests.loop.world import Process, World
+from tests.loop.test_shared_namespace import BOTH, budgets, settled
+from tests.loop.test_unseen_objects import lose
+from tests.loop.world import Process, World, spec
 
 BUSY = {"metadata": {"labels": {"gamekeeper.dev/state": "busy"}}}
 RECORD = "/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-main-local-fleet-servers.quake"
+GIVEN_UP = Unanswered("the server said nothing for 30 s")
 MISTAKE = {"schedulers/odd.yaml": "a: [\n"}
 COMES: dict[str, dict[str, str | None]] = {
     "another": {DUEL: BOTH[DUEL]},
@@ -21,8 +23,10 @@ COMES: dict[str, dict[str, str | None]] = {
 }
 
 
-async def deleting() -> tuple[World, Process, list[Call]]:
-    """A fleet left; the delete of its namespace was sent, and given up after 30 s."""
+async def deleting(
+    told: PortError = GIVEN_UP,
+) -> tuple[World, Process, list[Call]]:
+    """A fleet left; the delete of its namespace was sent, and is under way whatever was `told`."""
     world, process = await settled({QUAKE: BOTH[QUAKE]})
     send, late, attr = process.transport.send, list[Call](), "send"
 
@@ -30,7 +34,7 @@ async def deleting() -> tuple[World, Process, list[Call]]:
         if (call.verb, call.kind) == ("delete", "Namespace") and not late:
             call.check()
             late.append(call)
-            raise Unanswered(f"{call.what}: said nothing for 30 s")
+            raise told
         return await send(call)
 
     setattr(process.transport, attr, sent)
@@ -95,3 +99,58 @@ async def test_a_namespace_is_changed_once_and_not_for_each_room() -> None:
     patches = [call for call in process.transport.calls if call.kind == "Namespace"]
     # Both come at once.
     assert 1 <= [call.verb for call in patches].count("patch") <= 2
+
+
+@pytest.mark.parametrize("told", [Unavailable("429"), Denied("403")], ids=str)
+async def test_a_refusal_may_be_that_of_a_second_try(told: PortError) -> None:
+    """A connection was lost, and what was sent on it is sent once more by the library."""
+    world, process, late = await deleting(told)
+    world.commit({DUEL: BOTH[DUEL]})
+    await plays(world, process, "duel")
+    assert process.transport.deliver(late[0]).status == 409
+
+
+async def test_the_server_is_asked_where_a_watch_missed_the_namespace() -> None:
+    world, process, late = await deleting()
+    space = world.ask(SPACE)
+    process = await world.process()
+    lose(process, "Namespace", {**space, "apiVersion": "v1", "kind": "Namespace"})
+    world.commit({DUEL: BOTH[DUEL]})
+    await plays(world, process, "duel")
+    assert process.transport.deliver(late[0]).status == 409
+
+
+async def test_who_may_not_have_the_namespace_ends_no_wait_of_others() -> None:
+    """A Scheduler comes first, to which a Fleet's namespace does not belong."""
+    world, process, late = await deleting()
+    send, attr = process.transport.send, "send"
+
+    async def sent(call: Call) -> tuple[int, Json]:
+        if (call.verb, call.kind) == ("apply", "Namespace"):
+            raise Denied("a policy lets nobody change the labels of a namespace")
+        return await send(call)
+
+    setattr(process.transport, attr, sent)
+    world.commit({"schedulers/servers.yaml": spec("servers", 1)})
+    await turns(world, process, 2)
+    world.commit({"schedulers/servers.yaml": None, DUEL: BOTH[DUEL]})
+    await turns(world, process, 14)
+    assert world.names("servers")
+    assert process.transport.deliver(late[0]).status == 409
+
+
+async def test_a_budget_waits_for_no_namespace_after_a_fail_over() -> None:
+    world, process = await settled({**BOTH})
+    world.patch(f"{SPACE}/pods/duel-0", BUSY)
+    process = await world.process()
+    send, attr = process.transport.send, "send"
+
+    async def sent(call: Call) -> tuple[int, Json]:
+        if (call.verb, call.kind) == ("patch", "Namespace"):
+            raise Denied("a policy lets nobody change a namespace")
+        return await send(call)
+
+    setattr(process.transport, attr, sent)
+    world.delete("/apis/policy/v1/namespaces/servers/poddisruptionbudgets/duel")
+    await turns(world, process, 3)
+    assert "duel" in budgets(world)

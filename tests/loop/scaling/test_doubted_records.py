@@ -1,6 +1,7 @@
 """A record that says what no head led to: it is seen at the next write, and judged at once."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,32 +106,73 @@ def test_what_a_hand_wrote_of_one_that_goes_is_compared_too() -> None:
     in_virtual_time(main())
 
 
-def test_a_doubt_wakes_nobody_who_cannot_look() -> None:
-    """A Git host that wants to be left alone is left alone, however many rooms end meanwhile."""
+@pytest.mark.parametrize("fails", ["the look", "what it puts on record"])
+def test_a_doubt_wakes_nobody_who_cannot_look(fails: str) -> None:
+    """A host that wants to be left alone is left alone, however many rooms end meanwhile."""
 
     async def main() -> None:
         async with scene(spec("arena", 2)) as there:
             leader = there.start("one")
             await there.until("it stands", lambda: there.has_rooms(2), 200.0)
             await asyncio.sleep(60.0)
-            repository = leader.head.repository
-            looks, fetch, attr = list[float](), repository.fetch, "fetch"
+            repository, transport = leader.head.repository, leader.transport
+            looks, fetch, fetches = list[float](), repository.fetch, "fetch"
+            send, sends = transport.send, "send"
 
             async def fetched() -> Any:
                 looks.append(there.world.time.now())
                 return await fetch()
 
-            setattr(repository, attr, fetched)
-            there.world.host.fault = Unavailable("429", retry_after_seconds=120.0)
-            there.world.touch(PLACE)
-            for _ in range(60):
-                there.world.delete(f"{ROOMS}/{there.world.pods('arena')[0]['metadata']['name']}")
+            async def sent(call: Call) -> tuple[int, Json]:
+                if call.verb == "update" and RECORD in call.path:
+                    raise Unavailable("429", retry_after_seconds=120.0)
+                return await send(call)
+
+            setattr(repository, fetches, fetched)
+            if fails == "the look":
+                there.world.host.fault = Unavailable("429", retry_after_seconds=120.0)
+            else:
+                setattr(transport, sends, sent)
+            written_by_hand(there)
+            there.world.delete(f"{ROOMS}/{there.world.pods('arena')[0]['metadata']['name']}")
+            for number in range(60):
+                for pod in there.world.pods("arena")[:1]:
+                    told = {"metadata": {"labels": {"seen": f"{number}"}}}
+                    there.world.patch(f"{ROOMS}/{pod['metadata']['name']}", told)
                 await asyncio.sleep(3.0)
             assert leader.lane.store.doubted
             assert len(looks) < 12
             there.world.host.fault = None
+            setattr(transport, sends, send)
 
     in_virtual_time(main())
+
+
+async def test_a_doubt_outlives_a_look_while_the_record_is_read_again() -> None:
+    world = World()
+    world.commit({f"schedulers/{name}.yaml": spec(name, 1) for name in ("arena", "bravo")})
+    process = await world.process()
+    await world.settle(process)
+    store, send, attr = process.lane.store, process.transport.send, "send"
+    data = world.ask(PLACE)["data"]
+    world.patch(PLACE, {"data": {name: text.replace(STAYS, GOES) for name, text in data.items()}})
+    asked, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def sent(call: Call) -> tuple[int, Json]:
+        if call.verb == "get" and PLACE in call.path and not asked.is_set():
+            asked.set()
+            await goes_on.wait()
+        return await send(call)
+
+    setattr(process.transport, attr, sent)
+    change = store.change_state(ARENA, lambda record: replace(record, observed_commit="another"))
+    writing = asyncio.create_task(change)
+    await asked.wait()
+    await head.look(process.head, world.time.now())
+    goes_on.set()
+    await asyncio.gather(writing, return_exceptions=True)
+    await head.look(process.head, world.time.now())
+    assert not store.state(ARENA).deleting
 
 
 async def test_a_doubt_outlives_a_look_that_fails_after_it() -> None:
@@ -144,6 +186,8 @@ async def test_a_doubt_outlives_a_look_that_fails_after_it() -> None:
         kept.doubtful = True
     data = world.ask(PLACE)["data"]
     world.patch(PLACE, {"data": {name: text.replace(STAYS, GOES) for name, text in data.items()}})
+
+    world.touch(PLACE.replace("arena", "bravo"))
 
     async def sent(call: Call) -> tuple[int, Json]:
         if call.verb == "get" and "bravo.bravo" in call.path and not failed:
