@@ -18,6 +18,8 @@ from tests.loop.world import Process, World
 
 TURN_SECONDS = 2.0
 MOST_TURNS = 100
+WAITING_SECONDS = 15.0
+"""So much longer where nothing is done but to wait for what a server may carry out yet."""
 IDLE_TURNS = 5
 
 Event = Callable[[World], None]
@@ -183,12 +185,14 @@ class Stage:
         calm = 0
         report = None
         for _ in range(MOST_TURNS):
-            written = len(process.transport.writes)
+            written, waits = len(process.transport.writes), _waits(process)
             report = await self.turn(process)
             self.pass_time()
             quiet = report is not None and written == len(process.transport.writes)
+            if quiet and waits:
+                self.pass_time(WAITING_SECONDS)
             is_calm = report is not None and quiet and self.world.is_calm(report)
-            is_calm = is_calm and not _waits(process)
+            is_calm = is_calm and not waits
             calm = calm + 1 if is_calm and self.turns > max(self.scenario.events, default=0) else 0
             if calm == 2:
                 return
@@ -203,9 +207,9 @@ class Stage:
         if len(process.transport.writes) > written:
             raise NotConverged(f"an idle turn wrote: {process.transport.writes[written:]}")
 
-    def pass_time(self) -> None:
+    def pass_time(self, seconds: float = TURN_SECONDS) -> None:
         """Let the cluster live between two turns."""
-        self.world.pass_time(TURN_SECONDS)
+        self.world.pass_time(seconds)
         self.watchman.look()
 
     def state(self) -> State:
