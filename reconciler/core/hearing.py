@@ -94,7 +94,8 @@ def told_under(heard: Heard, before: Heard | None, pod: LivePod, unix_seconds: f
     turns would else have its pod written at each word.
     """
     if not keeps(heard):
-        return heard
+        # That it is over is the word of the process of then.
+        return replace(heard, runs=pod.runs) if heard.said is Said.TERMINATED else heard
     laid = replace(heard, runs=pod.runs, after_end=bool(pod.ended))
     same = before is not None and before.players == heard.players and laid == heard
     if same and not is_to_renew(heard, unix_seconds):
@@ -117,8 +118,17 @@ def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
 
     Where nobody can tell which is the game, all are counted: one that runs on may be played.
     """
+    return keeps(heard) and _restarted(heard, runs)
+
+
+def is_outlived(heard: Heard, pod: LivePod) -> bool:
+    """Whether another process runs than the one that said that its game is over."""
+    return heard.said is Said.TERMINATED and _restarted(heard, pod.runs)
+
+
+def _restarted(heard: Heard, runs: tuple[int, ...]) -> bool:
     pairs = zip_longest(runs, heard.runs, fillvalue=0)
-    return bool(runs) and keeps(heard) and all(now > then for now, then in pairs)
+    return bool(runs) and all(now > then for now, then in pairs)
 
 
 def is_doubtful(heard: Heard, pod: LivePod) -> bool:

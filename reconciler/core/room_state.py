@@ -120,6 +120,8 @@ def _says_it_ends(facts: Facts) -> Judged | None:
     heard = facts.heard
     if heard is None or heard.silent or heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return None
+    if hearing.is_outlived(heard, facts.pod):
+        return None  # nothing is heard yet of the process that runs now
     if heard.said is Said.TERMINATED:
         return Judged(RoomState.TERMINATED, "it says that it has terminated")
     left = heard.said_since + facts.workload.timeouts.terminate_seconds - facts.now

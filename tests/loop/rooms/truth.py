@@ -65,7 +65,7 @@ class Warden(Watchman):
     `told` is since when each pod is asked to leave, `drained` since when it is marked draining,
     both by uid; `removed_rooms` whom we deleted, `overdue` those of them whose deadline was over,
     `kept` who was ever marked failed, `unmarked` since when a mark is wrong, `set_back` whose was
-    made so by a process that does not lead.
+    made so by a process that does not lead, or leads no more.
     `is_bare` says whether the budget of a room is as a stranger left it: it keeps nobody until we
     see that and write it again. Who was last heard empty and is silent for pingSeconds is given up
     as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
@@ -146,6 +146,8 @@ class Warden(Watchman):
         if actor is None or not actor.trusted or pod.ending:
             return
         if actor.told_busy and mark not in BUSY:
+            if self.leads() is None:
+                self.set_back.add(pod.uid)  # a patch came late: who leads next has to hear it first
             since = self.unmarked.setdefault(pod.uid, elapsed())
             longest = SET_BACK_SECONDS if pod.uid in self.set_back else UNMARKED_SECONDS
             if elapsed() - since > longest:

@@ -9,6 +9,7 @@ from reconciler.core.hearing import (
     began_anew,
     emptied,
     is_doubtful,
+    is_outlived,
     lay,
     over,
     told_under,
@@ -217,6 +218,14 @@ def test_players_of_whom_nobody_knows_whose_word_they_were(
 def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:
     assert not began_anew(HEARD, (1,))
     assert told_under(HEARD, None, a_pod(0, runs=(1,)), NOW) is HEARD
+
+
+def test_that_a_game_is_over_is_the_word_of_the_process_that_ran_then() -> None:
+    told = told_under(replace(HEARD, said=Said.TERMINATED), None, a_pod(0, runs=(1, 0)), NOW)
+    assert not is_outlived(told, a_pod(0, runs=(1, 0)))
+    assert not is_outlived(told, a_pod(0, runs=(2, 0))), "one of them runs on"
+    assert is_outlived(told, a_pod(0, runs=(2, 1)))
+    assert not is_outlived(replace(told, said=Said.READY), a_pod(0, runs=(2, 1)))
 
 
 def test_whoever_played_where_every_container_began_anew_is_gone() -> None:
