@@ -92,8 +92,8 @@ IN_DOUBT = "gamekeeper.dev/in-doubt"
 then. It makes a new version of what else would be none."""
 
 JOINED = "gamekeeper.dev/joined"
-"""Annotation on a namespace: which workload came into it last while another one left it, and when
-(Unix seconds). It makes a new version, which a delete that is under way does not name."""
+"""Annotation on a namespace: which workload made rooms in it last while a delete of it might have
+been under way, and when (Unix seconds). It makes a new version, which that delete does not name."""
 
 REQUESTED_AT = "gamekeeper.dev/requested-at"
 """Annotation on the repository record: `gamekeeper reconcile` asks the loop to look now."""

@@ -45,6 +45,18 @@ async def deleting(
     return world, process, late
 
 
+def forbid(process: Process, verb: str) -> None:
+    """Let a policy refuse what changes a namespace so."""
+    send, attr = process.transport.send, "send"
+
+    async def sent(call: Call) -> tuple[int, Json]:
+        if (call.verb, call.kind) == (verb, "Namespace"):
+            raise Denied("a policy lets nobody change a namespace")
+        return await send(call)
+
+    setattr(process.transport, attr, sent)
+
+
 async def plays(world: World, process: Process, name: str) -> None:
     await turns(world, process, 8)
     room = next(each for each in world.names("servers") if each.startswith(name))
@@ -73,14 +85,7 @@ async def test_nor_where_the_record_of_who_left_cannot_be_read() -> None:
 
 async def test_where_the_namespace_may_not_be_changed_rooms_come_once_no_delete_can() -> None:
     world, process, _ = await deleting()
-    send, attr = process.transport.send, "send"
-
-    async def sent(call: Call) -> tuple[int, Json]:
-        if (call.verb, call.kind) == ("patch", "Namespace"):
-            raise Denied("a policy lets nobody change a namespace")
-        return await send(call)
-
-    setattr(process.transport, attr, sent)
+    forbid(process, "patch")
     world.commit({DUEL: BOTH[DUEL]})
     await turns(world, process, 8)
     assert not world.names("servers")
@@ -123,14 +128,7 @@ async def test_the_server_is_asked_where_a_watch_missed_the_namespace() -> None:
 async def test_who_may_not_have_the_namespace_ends_no_wait_of_others() -> None:
     """A Scheduler comes first, to which a Fleet's namespace does not belong."""
     world, process, late = await deleting()
-    send, attr = process.transport.send, "send"
-
-    async def sent(call: Call) -> tuple[int, Json]:
-        if (call.verb, call.kind) == ("apply", "Namespace"):
-            raise Denied("a policy lets nobody change the labels of a namespace")
-        return await send(call)
-
-    setattr(process.transport, attr, sent)
+    forbid(process, "apply")
     world.commit({"schedulers/servers.yaml": spec("servers", 1)})
     await turns(world, process, 2)
     world.commit({"schedulers/servers.yaml": None, DUEL: BOTH[DUEL]})
@@ -143,14 +141,7 @@ async def test_a_budget_waits_for_no_namespace_after_a_fail_over() -> None:
     world, process = await settled({**BOTH})
     world.patch(f"{SPACE}/pods/duel-0", BUSY)
     process = await world.process()
-    send, attr = process.transport.send, "send"
-
-    async def sent(call: Call) -> tuple[int, Json]:
-        if (call.verb, call.kind) == ("patch", "Namespace"):
-            raise Denied("a policy lets nobody change a namespace")
-        return await send(call)
-
-    setattr(process.transport, attr, sent)
+    forbid(process, "patch")
     world.delete("/apis/policy/v1/namespaces/servers/poddisruptionbudgets/duel")
     await turns(world, process, 3)
     assert "duel" in budgets(world)

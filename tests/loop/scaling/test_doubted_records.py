@@ -186,7 +186,6 @@ async def test_a_doubt_outlives_a_look_that_fails_after_it() -> None:
         kept.doubtful = True
     data = world.ask(PLACE)["data"]
     world.patch(PLACE, {"data": {name: text.replace(STAYS, GOES) for name, text in data.items()}})
-
     world.touch(PLACE.replace("arena", "bravo"))
 
     async def sent(call: Call) -> tuple[int, Json]:
