@@ -189,11 +189,11 @@ class Stage:
             report = await self.turn(process)
             self.pass_time()
             quiet = report is not None and written == len(process.transport.writes)
-            if quiet and waits:
+            over = self.turns > max(self.scenario.events, default=0)
+            if quiet and waits and over:  # what is to happen yet happens at its time all the same
                 self.pass_time(WAITING_SECONDS)
             is_calm = report is not None and quiet and self.world.is_calm(report)
-            is_calm = is_calm and not waits
-            calm = calm + 1 if is_calm and self.turns > max(self.scenario.events, default=0) else 0
+            calm = calm + 1 if is_calm and over and not waits else 0
             if calm == 2:
                 return
         raise NotConverged(f"after {MOST_TURNS} turns: {report}")
