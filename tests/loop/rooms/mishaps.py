@@ -27,21 +27,21 @@ WAYS = (
     *("history", "git", "server", "kill", "kill", "stop", "deaf"),
     *("evict", "hand", "node lost", "node silent", "cordon", "allocate"),
     *("git", "clock", "closed", "drain"),
-    *("freeze", "stranger", "inject", "branch"),
+    *("freeze", "stranger", "inject", "branch gone", "branch back"),
 )
 _STATE = f"/metadata/labels/{STATE.replace('/', '~1')}"
 
 
-async def worsen(there: WildHouse, chance: random.Random) -> None:
-    """Let something go wrong now and then, for ever."""
-    number = 0
+async def worsen(there: WildHouse, chance: random.Random, first: str) -> None:
+    """Let something go wrong now and then, for ever: one of `WAYS` first, then as it comes."""
+    number, way = 0, first
     while True:
         number += 1
         await asyncio.sleep(chance.uniform(5.0, 45.0))
-        match chance.choice(WAYS):
+        match way:
             case "history":
                 there.world.sandbox.expire_history()
-            case "git" | "branch" | "clock" | "closed" | "inject" as way:
+            case _ if way in SPOILS:
                 await SPOILS[way](there, chance)
             case "stranger":
                 await meddle(there, chance)
@@ -60,6 +60,7 @@ async def worsen(there: WildHouse, chance: random.Random) -> None:
                 await _meddle(there, chance, deed)
             case what:
                 await _spoil_node(there, chance, what, f"new-{number}")
+        way = chance.choice(WAYS)
 
 
 async def _meddle(there: Playhouse, chance: random.Random, deed: str) -> None:

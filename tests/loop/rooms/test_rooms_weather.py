@@ -26,7 +26,7 @@ from reconciler.sandbox.players.natures import ON_CHANGE, Lie, Nature, Voice
 from tests.loop.injecting import INJECTORS
 from tests.loop.points import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
-from tests.loop.rooms.mishaps import give_back_all, uncordon_all, wake_all, worsen
+from tests.loop.rooms.mishaps import WAYS, give_back_all, uncordon_all, wake_all, worsen
 from tests.loop.rooms.parties import Parties
 from tests.loop.rooms.seeds import SEEDS
 from tests.loop.rooms.strangers import DEEDS, unhealed
@@ -45,7 +45,6 @@ PLAYED = 3
 """How many workloads a seed begins with."""
 EMPTY = 2
 FEW_SEEDS = 30
-MANY_SEEDS = 100
 MET: dict[int, Counter[str]] = {}
 """What went wrong in each seed that was played."""
 POLICY: Mapping[str, Json] = {
@@ -258,7 +257,8 @@ async def play(seed: int) -> list[str]:
         there.cast.tongues = random.Random(chance.random())
         there.start("process-0")
         players = asyncio.create_task(there.send_players(parties, wanted))
-        worse = asyncio.create_task(worsen(there, chance))
+        # What goes wrong first is dealt by turns, so that few seeds meet what is rare, too.
+        worse = asyncio.create_task(worsen(there, chance, WAYS[seed % len(WAYS)]))
         try:
             await _change(there, wish, chance)
         finally:
@@ -359,20 +359,15 @@ def test_nobody_is_thrown_out_and_counts_converge_whatever_goes_wrong(seed: int)
 
 
 def test_all_that_can_go_wrong_did() -> None:
-    """Where the first seeds are played, or more; in a hundred so does what is rare in each way."""
+    """Where the first seeds are played, or more."""
     if len(MET) < FEW_SEEDS:
         pytest.skip("too few were played here")
     met = sum(MET.values(), Counter[str]())
-    rare = [
-        [f"Git: {way}" for way in (GONE, PUSHED_BACK)],
-        [f"injected: {what}" for what in INJECTORS],
-    ]
+    git = [f"Git: {way}" for way in (GONE, PUSHED_BACK)]
     frozen = [f"leaders frozen {where}" for where in ("alone", "beside another")]
     strangers = [f"a stranger: {what}" for what in DEEDS]
-    wanted = {*frozen, *strangers, FAST_OR_SLOW, "clocks set", "nodes silent"}
+    wanted = {*git, *frozen, *strangers, FAST_OR_SLOW, "clocks set", "nodes silent"}
+    wanted |= {f"injected: {what}" for what in INJECTORS}
     wanted |= {"refused request", "lost answer", "old read", "broken watch", "processes killed"}
     wanted |= {"rooms that lie", "players sent by an old list", "times nobody was heard"}
-    assert wanted <= met.keys()
-    for ways in rare:
-        assert set(ways) & met.keys()
-        assert len(MET) < MANY_SEEDS or set(ways) <= met.keys()
+    assert wanted <= met.keys(), sorted(wanted - met.keys())

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 from reconciler.adapters.http.ask import Answer, Ask
@@ -171,14 +172,16 @@ async def spoil_git(there: WildHouse, chance: random.Random) -> None:
     await _while_spoilt(there, chance, way)
 
 
-async def spoil_branch(there: WildHouse, chance: random.Random) -> None:
-    """Let the tracked branch vanish for a while, or be pushed back by force for as long."""
-    way = chance.choice((GONE, PUSHED_BACK))
-    if way == GONE:
-        there.line.gone = True
-    else:
-        there.push_back(_old_head(there, chance))
-    await _while_spoilt(there, chance, way)
+async def lose_branch(there: WildHouse, chance: random.Random) -> None:
+    """Let the tracked branch be gone for a while."""
+    there.line.gone = True
+    await _while_spoilt(there, chance, GONE)
+
+
+async def push_back(there: WildHouse, chance: random.Random) -> None:
+    """Let the tracked branch be pushed back by force for a while, and then forward again."""
+    there.push_back(_old_head(there, chance))
+    await _while_spoilt(there, chance, PUSHED_BACK)
 
 
 def _old_head(there: WildHouse, chance: random.Random) -> str:
@@ -209,16 +212,17 @@ async def close(there: WildHouse, chance: random.Random) -> None:
 
 
 async def inject(there: WildHouse, chance: random.Random) -> None:
-    """Let something be injected into the rooms that are made, for a while."""
-    for place in there.places:
-        there.weather.injected[place] = chance.choice(list(INJECTORS))
+    """Let something be injected into the rooms that are made, for a while: not the same in each."""
+    for place, what in zip(there.places, cycle(chance.sample(list(INJECTORS), len(INJECTORS)))):
+        there.weather.injected[place] = what
     await asyncio.sleep(chance.uniform(30.0, 150.0))
     there.weather.injected.clear()
 
 
 SPOILS = {
     "git": spoil_git,
-    "branch": spoil_branch,
+    "branch gone": lose_branch,
+    "branch back": push_back,
     "clock": set_clock,
     "closed": close,
     "inject": inject,
