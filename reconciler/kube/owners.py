@@ -20,6 +20,15 @@ def key_of(obj: Json) -> WorkloadKey | None:
     return _key(kind, metadata.get("namespace") or metadata["name"], workload)
 
 
+def owner_of(obj: Json, instance: str) -> WorkloadKey | None:
+    """Return the workload of an instance that an object belongs to; None for what is not its own.
+
+    An object that people gave to the instance, by an annotation, belongs to nobody yet.
+    """
+    marks = obj["metadata"].get("labels") or {}
+    return key_of(obj) if marks.get(labels.INSTANCE) == instance else None
+
+
 @lru_cache(maxsize=1 << 14)
 def _key(kind: str, namespace: str, name: str) -> WorkloadKey:
     return WorkloadKey(intern(kind), intern(namespace), intern(name))

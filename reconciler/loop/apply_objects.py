@@ -8,6 +8,7 @@ from reconciler.core import contests, refusals
 from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
 from reconciler.core.own_objects import count_alone
+from reconciler.kube.owners import owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
@@ -226,16 +227,6 @@ def is_ours(there: Json, instance: str) -> bool:
     owner = (metadata.get("labels") or {}).get(labels.INSTANCE)
     adopted_by = (metadata.get("annotations") or {}).get(labels.ADOPT)
     return instance in (owner, adopted_by)
-
-
-def owner_of(there: Json, instance: str) -> WorkloadKey | None:
-    """Return the workload of ours whose object it is; None for what people gave us."""
-    metadata = there.get("metadata", {})
-    marks = metadata.get("labels") or {}
-    if marks.get(labels.INSTANCE) != instance:
-        return None
-    kind, name = marks.get(labels.KIND, ""), marks.get(labels.WORKLOAD, "")
-    return WorkloadKey(kind, metadata.get("namespace", ""), name)
 
 
 def taken_reason(lane: Lane, ref: ObjectRef, owner: WorkloadKey) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.core import copying
 from reconciler.core.ending import late_seconds
-from reconciler.loop.apply_objects import is_ours, owner_of
+from reconciler.kube.owners import owner_of
+from reconciler.loop.apply_objects import is_ours
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model.copies import Copies, CopyFrom, Looked

@@ -5,7 +5,6 @@ that the namespace had then. Until it is answered, or cannot come any more, whoe
 there changes the namespace first: then it fails, and no room ends with it.
 """
 
-import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +45,7 @@ async def join(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     if lane.view.of(plan.key).pods:
         return True
     namespace = ObjectRef("v1", "Namespace", "", plan.key.namespace)
-    async with lane.joins.setdefault(namespace.name, asyncio.Lock()):
+    async with lane.joins.of(namespace.name):
         if lane.doomed_until.get(namespace.name, 0.0) <= lane.view.elapsed():
             return True
         try:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
-from weakref import WeakValueDictionary
 
 from reconciler.core import backoff, objects, pauses
 from reconciler.core.desired import with_count
@@ -13,6 +12,7 @@ from reconciler.core.ending import LATE_SECONDS
 from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.found import Found
+from reconciler.loop.locks import Locks
 from reconciler.loop.refused import Refused
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
@@ -108,7 +108,7 @@ class Lane:
     """When the making of a copy was given up last, of which nobody knows what became."""
     doomed_until: dict[str, float] = field(default_factory=dict)
     """The namespaces of which a delete may be under way, and until when it may come."""
-    joins: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    joins: Locks[str] = field(default_factory=Locks)
     """Held by who changes such a namespace: the others that come wait for that."""
     previewed: Mapping[WorkloadKey, Scaling] = field(default_factory=dict)
     """What a head that is only looked at would leave of decisions."""

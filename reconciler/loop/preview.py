@@ -9,13 +9,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from reconciler.core import drift
-from reconciler.loop.apply_objects import (
-    foreign_reason,
-    is_ours,
-    look,
-    owner_of,
-    taken_reason,
-)
+from reconciler.kube.owners import owner_of
+from reconciler.loop.apply_objects import foreign_reason, is_ours, look, taken_reason
 from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
 from reconciler.model import additional

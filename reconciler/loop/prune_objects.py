@@ -67,4 +67,6 @@ async def _names(lane: Lane, api_version: str, kind: str, namespace: str) -> lis
 
 def _kept(namespace: str, left: Sequence[str]) -> str:
     shown = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    return f"namespace {namespace} is kept: it still holds {shown}, which are not ours to delete"
+    return (
+        f"namespace {namespace} is kept: it still holds {shown}, which this workload did not make"
+    )

@@ -8,10 +8,10 @@ decides on what it says.
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
 from reconciler.core.record_versions import Texts, with_beyond
+from reconciler.loop.locks import Locks
 from reconciler.loop.record_memory import RecordMemory
 from reconciler.loop.record_places import Kept, Places, states_first
 from reconciler.loop.unsent import Unsent
@@ -33,8 +33,7 @@ class RecordStore(RecordMemory):
     def __init__(self, cluster: Cluster, namespace: str, instance: str) -> None:
         self._cluster = cluster
         super().__init__(Places(cluster.name, namespace, instance))
-        # A lock lives as long as somebody holds or waits for it.
-        self._locks = WeakValueDictionary[WorkloadKey | None, asyncio.Lock]()
+        self._locks = Locks[WorkloadKey | None]()
         self.unsent = Unsent()
 
     async def load(self) -> None:
@@ -101,7 +100,7 @@ class RecordStore(RecordMemory):
         fields. Of a workload that is gone no empty record is made. Raises Conflict after reading
         the record again.
         """
-        async with self._locks.setdefault(key, asyncio.Lock()):
+        async with self._locks.of(key):
             self._check_readable(self._places.state(key), key)
             kept = self._states.get(key, Kept(NO_RECORD))
             value = change(kept.value)
@@ -118,7 +117,7 @@ class RecordStore(RecordMemory):
 
         Raises Conflict where it is there after all.
         """
-        async with self._locks.setdefault(key, asyncio.Lock()):
+        async with self._locks.of(key):
             if key is None:
                 repository = Kept(self._repository.value, beyond=self._repository.beyond)
                 await self._save(repository, repository.value, None, "repository")
@@ -162,7 +161,7 @@ class RecordStore(RecordMemory):
         A head and a commit of ours may both be put on it at once. Raises what `change` raises, and
         Conflict after reading the record again.
         """
-        async with self._locks.setdefault(None, asyncio.Lock()):
+        async with self._locks.of(None):
             kept = self._repository
             await self._save(kept, change(kept.value), None, "repository")
 
@@ -171,7 +170,7 @@ class RecordStore(RecordMemory):
 
         Raises Conflict after reading it again, where another process wrote it.
         """
-        async with self._locks.setdefault(key, asyncio.Lock()):  # else a write of ours is theirs
+        async with self._locks.of(key):  # else a write of ours is theirs
             kept = self._states.get(key)
             await self._check(kept.version if kept else "", key, "state")
 
@@ -179,7 +178,7 @@ class RecordStore(RecordMemory):
         """Read each state record again that stands there in another of these `versions`."""
         for key, kept in tuple(self._states.items()):
             if versions.get(self._places.state(key), kept.version) != kept.version:
-                async with self._locks.setdefault(key, asyncio.Lock()):
+                async with self._locks.of(key):
                     before = self.state(key)
                     await self._reread(key, "state")
                     if self.state(key) != before:
@@ -187,7 +186,7 @@ class RecordStore(RecordMemory):
 
     async def check_repository(self) -> None:
         """Do the same with the repository record: is nobody else's commit on it by now?"""
-        async with self._locks.setdefault(None, asyncio.Lock()):
+        async with self._locks.of(None):
             await self._check(self._repository.version, None, "repository")
 
     async def _check(self, known: str, key: WorkloadKey | None, what: str) -> None:
@@ -200,7 +199,7 @@ class RecordStore(RecordMemory):
 
     async def drop_state(self, key: WorkloadKey) -> None:
         """Delete the state record of a workload that goes. Raises Conflict where it is back."""
-        async with self._locks.setdefault(key, asyncio.Lock()):
+        async with self._locks.of(key):
             if not self.state(key).deleting:
                 raise Conflict(f"{key} is back in Git: decided anew")
             await self._drop(self._states, key, "state")

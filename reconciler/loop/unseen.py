@@ -7,7 +7,7 @@ overlooked, and nothing protects it.
 
 from reconciler.core.ending import plan_removal
 from reconciler.core.objects import sharing_of
-from reconciler.kube.owners import key_of
+from reconciler.kube.owners import owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
@@ -93,18 +93,15 @@ async def _found(lane: Lane, plan: Plan) -> ObjectRef | None:
 def _is_ours(lane: Lane, key: WorkloadKey, there: Json) -> bool:
     """Whether the view would show it as one of the workload: by its labels it is, and no record."""
     marks = there["metadata"].get("labels") or {}
-    is_followed = marks.get(labels.INSTANCE) == lane.instance and labels.RECORD not in marks
-    return is_followed and key_of(there) == key
+    return labels.RECORD not in marks and owner_of(there, lane.instance) == key
 
 
 def _is_for_us_to_end(lane: Lane, key: WorkloadKey, namespace: Json) -> bool:
     """Whether a namespace is one that we made, and that nobody else is in."""
-    marks = namespace["metadata"].get("labels") or {}
     spaces = [each for each in lane.store.state(key).inventory if each.ref.kind == "Namespace"]
     neighbours = lane.wanted.neighbours(key)
     return (
-        marks.get(labels.INSTANCE) == lane.instance
-        and key_of(namespace) in (key, key._replace(name=""))
+        owner_of(namespace, lane.instance) in (key, key._replace(name=""))
         and any(each.made for each in spaces)
         and sharing_of(key, neighbours, lane.wanted.deleting) is Sharing.ALONE
     )
