@@ -24,13 +24,13 @@ def lay(
     matches_max: int,
     now: float,
     confirms_at: float = 0.0,
-    down: tuple[int, ...] | None = None,
+    pod: LivePod | None = None,
 ) -> Heard:
     """Return what is heard after a report; `known` itself where nothing that counts changed.
 
     `now` is seconds on a clock that never jumps. `confirms_at` is when the report was sent by a
-    draining room that had been left alone for its quiet time, 0 where it was not so; `down` how
-    often the containers of one had been restarted that was seen not running.
+    draining room that had been left alone for its quiet time, 0 where it was not so; `pod` is how
+    its pod was seen then, None where that counts for nothing.
     """
     before = known or replace(UNHEARD, at=now, periodic=report.periodic, said_since=now)
     tells = _tells(report)
@@ -57,8 +57,10 @@ def lay(
         runs=before.runs,
         counted=before.counted,
         after_end=before.after_end,
+        over_runs=_over_runs(before, report, said, pod),
     )
     begun = before.begun or laid.busy or begins(laid)
+    down = pod.runs if pod is not None and not pod.running else None
     laid = replace(laid, defies=down if laid.busy else None, begun=begun)
     if not tells and not report.periodic and _is_new(laid, before):
         laid = replace(laid, untold_since=now)
@@ -94,8 +96,7 @@ def told_under(heard: Heard, before: Heard | None, pod: LivePod, unix_seconds: f
     turns would else have its pod written at each word.
     """
     if not keeps(heard):
-        # That it is over is the word of the process of then.
-        return replace(heard, runs=pod.runs) if heard.said is Said.TERMINATED else heard
+        return heard
     laid = replace(heard, runs=pod.runs, after_end=bool(pod.ended))
     same = before is not None and before.players == heard.players and laid == heard
     if same and not is_to_renew(heard, unix_seconds):
@@ -118,16 +119,16 @@ def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
 
     Where nobody can tell which is the game, all are counted: one that runs on may be played.
     """
-    return keeps(heard) and _restarted(heard, runs)
+    return keeps(heard) and _restarted(heard.runs, runs)
 
 
 def is_outlived(heard: Heard, pod: LivePod) -> bool:
     """Whether another process runs than the one that said that its game is over."""
-    return heard.said is Said.TERMINATED and _restarted(heard, pod.runs)
+    return heard.said is Said.TERMINATED and _restarted(heard.over_runs, pod.runs)
 
 
-def _restarted(heard: Heard, runs: tuple[int, ...]) -> bool:
-    pairs = zip_longest(runs, heard.runs, fillvalue=0)
+def _restarted(before: tuple[int, ...], runs: tuple[int, ...]) -> bool:
+    pairs = zip_longest(runs, before, fillvalue=0)
     return bool(runs) and all(now > then for now, then in pairs)
 
 
@@ -151,7 +152,7 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     """
     # The process that said that it is empty is gone.
     anew = replace(heard, players=0, confirmed_at=0.0, health=health, game_state=None, at=now)
-    anew = replace(anew, runs=runs, counted=0, untold_since=0.0)
+    anew = replace(anew, runs=runs, counted=0, untold_since=0.0, over_runs=())
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
@@ -173,6 +174,7 @@ def over(heard: Heard, now: float) -> Heard:
         confirmed_at=0.0,
         untold_since=0.0,
         after_end=False,
+        over_runs=(),
     )
 
 
@@ -191,6 +193,15 @@ def _matches(before: Heard, report: Report, most: int) -> int:
         matches = 0
     # Maestro reads an occupied room that names no match as one match.
     return max(1, matches) if report.said is Said.OCCUPIED else matches
+
+
+def _over_runs(
+    before: Heard, report: Report, said: Said | None, pod: LivePod | None
+) -> tuple[int, ...]:
+    """Return under which restarts a room says that it is over, () where it does not."""
+    if said is not Said.TERMINATED:
+        return ()
+    return before.over_runs if report.said is None or pod is None else pod.runs
 
 
 def _players(before: Heard, report: Report) -> int:

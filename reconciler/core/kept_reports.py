@@ -57,6 +57,7 @@ def kept_of(heard: Heard) -> str:
         "runs": heard.runs,
         "at": heard.counted,
         "ended": heard.after_end,
+        "over": heard.over_runs if heard.over_runs != heard.runs else (),
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
@@ -87,6 +88,9 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
             counted=_count(kept.get("at", 0), LATEST),
             after_end=kept.get("ended", False) is True,
         )
+        if heard.said is Said.TERMINATED:
+            over = kept.get("over", heard.runs)
+            heard = replace(heard, over_runs=tuple(_count(each, MOST_RESTARTS) for each in over))
         # What it said before stands in its mark: that is written with this text.
         return replace(heard, begun=heard.busy or begins(heard))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

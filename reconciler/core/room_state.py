@@ -227,7 +227,9 @@ def _draining(facts: Facts) -> Judged | None:
 
 def _idle(facts: Facts) -> Judged | None:
     up = facts.pod.ready
-    if facts.hears:
+    if up and facts.heard is not None and hearing.is_outlived(facts.heard, facts.pod):
+        reason = "its game began anew, and was not heard since"
+    elif facts.hears:
         reason = "it says so" if up else "its pod is not ready"
     else:
         reason = "its pod is ready" if up else "its pod was ready and is not"

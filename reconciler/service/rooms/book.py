@@ -206,9 +206,8 @@ class Book:
         # What it says before it was left alone is news each time.
         line.mark = Mark.NONE if draining and not alone else asked
         line.drain = pod.leaving_since if draining else None
-        down = None if pod.running else pod.runs
         confirms_at = sent if alone else 0.0
-        laid = hearing.lay(before, report, workload.matches_max, line.last_at, confirms_at, down)
+        laid = hearing.lay(before, report, workload.matches_max, line.last_at, confirms_at, pod)
         unix_seconds = self._clock.now()
         if report.players is not None:
             told = unix_seconds - (self._elapsed() - line.counted_at)

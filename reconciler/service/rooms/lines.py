@@ -87,7 +87,7 @@ class Line:
         It says the same as the last; the pod stands as it did then, so it confirms no draining;
         its silence is watched already, where that tells anything; nothing is to be written, and
         nobody writes; and whoever says that players are there stands as busy, on a pod that runs as
-        it did when they were told of.
+        it did when they were told of, and whoever says that it is over, as when that was said.
         """
         return (
             self.mark is pod.mark
@@ -95,7 +95,7 @@ class Line:
             and (self.followed or not self.periodic)
             and self.due_at is None
             and not self.lock.locked()
-            and (self.heard is None or not self.heard.busy or self._stands_busy(self.heard, pod))
+            and (self.heard is None or self._stands(self.heard, pod))
         )
 
     def is_to_renew(self, report: Report, now: Callable[[], float]) -> bool:
@@ -107,7 +107,11 @@ class Line:
             return False
         return hearing.is_to_renew(self.heard, now())
 
-    def _stands_busy(self, heard: Heard, pod: LivePod) -> bool:
+    def _stands(self, heard: Heard, pod: LivePod) -> bool:
+        if heard.said is Said.TERMINATED:
+            return heard.over_runs == pod.runs  # else it may be the next process that says so
+        if not heard.busy:
+            return True
         return pod.mark is Mark.BUSY and heard.defies == (None if pod.running else pod.runs)
 
     def in_order(self, report: Report, begun: float) -> Report:

@@ -221,11 +221,17 @@ def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:
 
 
 def test_that_a_game_is_over_is_the_word_of_the_process_that_ran_then() -> None:
-    told = told_under(replace(HEARD, said=Said.TERMINATED), None, a_pod(0, runs=(1, 0)), NOW)
+    over = report(said=Said.TERMINATED)
+    told = lay(HEARD, over, 4, NOW, pod=a_pod(0, runs=(1, 0)))
     assert not is_outlived(told, a_pod(0, runs=(1, 0)))
     assert not is_outlived(told, a_pod(0, runs=(2, 0))), "one of them runs on"
     assert is_outlived(told, a_pod(0, runs=(2, 1)))
-    assert not is_outlived(replace(told, said=Said.READY), a_pod(0, runs=(2, 1)))
+    well = report(health=Health.HEALTHY)
+    assert is_outlived(lay(told, well, 4, NOW, pod=a_pod(0, runs=(2, 1))), a_pod(0, runs=(2, 1)))
+    assert not is_outlived(
+        lay(told, over, 4, NOW, pod=a_pod(0, runs=(2, 1))), a_pod(0, runs=(2, 1))
+    )
+    assert not lay(told, report(said=Said.READY), 4, NOW, pod=a_pod(0, runs=(2, 1))).over_runs
 
 
 def test_whoever_played_where_every_container_began_anew_is_gone() -> None:

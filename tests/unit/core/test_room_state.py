@@ -641,7 +641,7 @@ def test_a_room_says_that_nobody_knows_whose_word_its_count_is(
 
 
 def test_that_a_game_is_over_tells_nothing_of_the_process_that_runs_since() -> None:
-    told = replace(a_heard(said=Said.TERMINATED), runs=(0,))
+    told = replace(a_heard(said=Said.TERMINATED), over_runs=(0,))
     assert judge(a_room(0, runs=(0,)), LIMITED, told, LISTENING, NOW).state is RoomState.TERMINATED
     anew = judge(a_room(0, runs=(1,)), LIMITED, told, LISTENING, NOW)
     assert anew.state not in (RoomState.TERMINATED, RoomState.ERROR)
