@@ -76,7 +76,7 @@ async def _apply(arguments: Namespace, settings: Settings, console: Console) -> 
 async def _look(lanes: Lanes) -> None:
     """Take the head in that was shown. Raises Failure where it moved since."""
     shown = lanes.one.lane.wanted.head
-    await lanes.read()
+    await lanes.begin_term()
     newest = (await head.read(lanes.head, time.time())).head
     for before, after in zip(shown, newest, strict=True):
         if before != after:

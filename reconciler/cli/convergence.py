@@ -10,6 +10,7 @@ from reconciler.cli.lanes import Lanes
 from reconciler.cli.leading import Leading
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
+from reconciler.core.ending import late_seconds
 from reconciler.model.holds import Hold, is_suspended
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
@@ -37,7 +38,10 @@ DONE = {
 
 @dataclass(slots=True)
 class Course:
-    """How far one workload has come. `done` counts steps by noun and what was done to it."""
+    """How far one workload has come. `done` counts steps by noun and what was done to it.
+
+    `late` is whether it goes, and something of it may be made yet.
+    """
 
     plan: Plan | None = None
     done: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -45,6 +49,7 @@ class Course:
     error: str = ""
     holds: tuple[Hold, ...] = ()
     gone: bool = False
+    late: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -73,7 +78,7 @@ class Course:
             there = counts.ready + counts.unready == counts.desired
         leaving = counts.leaving and self.plan.wake_in_seconds is not None
         settled = self.plan.done and not self.error and not self.holds
-        return settled and there and not counts.old and not leaving
+        return settled and there and not counts.old and not leaving and not self.late
 
 
 class Convergence:
@@ -137,8 +142,12 @@ class Convergence:
 
     def planned(self, cluster: str, plan: Plan) -> None:
         """A workload was planned."""
-        if plan.key in self.courses:
-            self.courses[plan.key].plan = plan
+        course = self.courses.get(plan.key)
+        if course and self._lane:
+            lane = self._lane.lane
+            course.plan = plan
+            at = lane.unanswered_at.get(plan.key) if plan.key in lane.wanted.deleting else None
+            course.late = late_seconds(at, lane.view.elapsed()) > 0
 
     def settled(self, report: Report) -> None:
         """A workload's plan was carried out: plan it again, since its records have moved on."""

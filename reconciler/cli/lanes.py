@@ -1,7 +1,7 @@
 """The lanes of a command that looks at Git and at the cluster once, as the loop does for ever."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -23,7 +23,14 @@ class Lanes:
 
     async def read(self) -> None:
         """Read the cluster and the records once; nothing is written. Raises its errors."""
-        await asyncio.gather(self.one.view.read(), self.one.lane.store.load())
+        await self._read(self.one.lane.store.load())
+
+    async def begin_term(self) -> None:
+        """Read the same, now that we lead: what others sent before may come yet."""
+        await self._read(self.one.lane.begin_term())
+
+    async def _read(self, records: Awaitable[None]) -> None:
+        await asyncio.gather(self.one.view.read(), records)
         record = self.one.lane.store.repository
         if not self.head.url:
             # A checkout stands for what is tracked; where nothing is, for itself.

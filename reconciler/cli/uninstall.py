@@ -32,6 +32,8 @@ EXAMPLE = """\
 gamekeeper uninstall --instance main          # what would go, and what would stay
 gamekeeper uninstall --yes --instance main"""
 
+EMPTYING = "removing; what a loop asked for last may come for a minute yet"
+
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -128,7 +130,7 @@ async def _remove(
     """Take away what is asked for. Raises Failure, which says how far it came."""
     removal, outcomes = Removal(one.lane.cluster), list[Outcome]()
     try:
-        async with Progress(console, "removing"):
+        async with Progress(console, EMPTYING if asked.remove_objects else "removing"):
             if asked.remove_objects:
                 outcomes = await remove_empty(one.lane, one.view.read, time.time())
             await removal.of(await _records(one, settings))

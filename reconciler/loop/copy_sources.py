@@ -106,7 +106,7 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
         steps.doubts(error)
         lane.uncopied_at[ref] = lane.view.elapsed()
         raise
-    lane.uncopied_at.pop(ref, None)
+    # That it was made is no word of an earlier try, which may come when the copy is gone again.
     steps.did("copy", str(ref), reason)
     # After what is wanted, which so is never gone in between.
     strays = copying.strays(made, body)

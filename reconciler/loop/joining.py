@@ -13,9 +13,9 @@ from reconciler.core.ending import LATE_SECONDS
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
-from reconciler.model.errors import PortError
+from reconciler.model.errors import Denied, PortError
 from reconciler.model.plans import Plan
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 
 @contextmanager
@@ -32,18 +32,16 @@ def doomed(lane: Lane, namespace: str) -> Iterator[None]:
         # Whoever came meanwhile changed the namespace: once more does no harm.
         lane.doomed_until[namespace] = lane.view.elapsed() + LATE_SECONDS
         raise
-    del lane.doomed_until[namespace]
+    lane.doomed_until.pop(namespace, None)  # whoever came meanwhile may have ended it
 
 
 async def join(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     """Change the namespace where a delete of it may be under way; whether rooms may follow.
 
-    Once is enough, for all who come, and where a room stands it was done: one that is deleted holds
-    none. Where it may not be changed, no room is made there until no delete can come any more.
-    `now` is Unix seconds.
+    Once is enough, for all who come. Where it may not be changed, no room is made until no delete
+    can come any more, unless one stands there: a namespace that is deleted holds none. `now` is
+    Unix seconds.
     """
-    if lane.view.of(plan.key).pods:
-        return True
     namespace = ObjectRef("v1", "Namespace", "", plan.key.namespace)
     async with lane.joins.of(namespace.name):
         if lane.doomed_until.get(namespace.name, 0.0) <= lane.view.elapsed():
@@ -57,10 +55,23 @@ async def join(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
                 changed = {"annotations": marks, "uid": there["metadata"]["uid"]}
                 await lane.cluster.merge_patch(namespace, {"metadata": changed})
         except PortError as error:
+            if isinstance(error, Denied) and await _has_room(lane, plan.key):
+                return True
             steps.failed("join", str(namespace), error)
             return False
         lane.doomed_until.pop(namespace.name, None)
         return True
+
+
+async def _has_room(lane: Lane, key: WorkloadKey) -> bool:
+    """Whether a room that is shown stands there: a watch may have missed that it is gone."""
+    for pod in lane.view.of(key).pods[:1]:
+        try:
+            there = await lane.cluster.get(ObjectRef("v1", "Pod", pod.namespace, pod.name))
+        except PortError:
+            return False
+        return there is not None and there["metadata"]["uid"] == pod.uid
+    return False
 
 
 def _may_go(there: Json, instance: str) -> bool:

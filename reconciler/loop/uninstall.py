@@ -5,10 +5,12 @@ without the repository's record every removal waits for an approval, and while t
 is there they go on. Started again, it goes on where it ended.
 """
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
+from reconciler.core.ending import late_seconds
 from reconciler.loop.approvals import APPROVAL, approval_prefix
 from reconciler.loop.lane import Lane
 from reconciler.loop.record_places import Places
@@ -27,8 +29,8 @@ INSTALLED = frozenset({"repository", "state"})
 Requests and approvals are people's, who may mistake the namespace.
 """
 ORDER = (APPROVAL, REQUEST, "repository", "state", "ordinals")
-PASSES = 6
-"""Objects, then the namespace, then the records: more passes find nothing more to do."""
+PASSES = 7
+"""A wait, objects, then the namespace, then the records: more passes find nothing more to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,20 @@ class Removal:
 
 
 async def remove_empty(
-    lane: Lane, read: Callable[[], Awaitable[None]], now: float
+    lane: Lane,
+    read: Callable[[], Awaitable[None]],
+    now: float,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> list[Outcome]:
     """Delete what we made for workloads that have no room, as where they left Git.
 
     Objects, then the namespace where nothing else is in it, then the records. One with a room,
-    be it on its way out, keeps all. `read` brings the lane's view up to date, `now` is Unix
-    seconds. Raises the cluster's errors of reads and records; those of objects are outcomes.
+    be it on its way out, keeps all. What a loop sent before may come for a minute: that is waited
+    for. `read` brings the lane's view up to date, `now` is Unix seconds, `pause` waits. Raises the
+    cluster's errors of reads and records; those of objects are outcomes.
     """
     outcomes: list[Outcome] = []
+    await lane.begin_term()
     for _ in range(PASSES):
         await read()
         await lane.store.load()
@@ -128,8 +135,12 @@ async def remove_empty(
         outcomes += made
         # A copy that somebody took away is struck off the record, and nothing is done for it.
         still = not made and lane.store.states() == before
-        if still or any(outcome.error for outcome in made):
+        times = (lane.unanswered_at.get(key) for key in keys)
+        late = max((late_seconds(at, lane.view.elapsed()) for at in times), default=0.0)
+        if any(outcome.error for outcome in made) or (still and not late):
             break
+        if still:
+            await pause(late)
     return outcomes
 
 

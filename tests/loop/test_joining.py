@@ -4,11 +4,13 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.core.ending import LATE_SECONDS
+from reconciler.loop import head
+from reconciler.loop.tick import tick
 from reconciler.model.errors import Denied, PortError, Unanswered, Unavailable
 from reconciler.model.refs import Json
 from tests.loop.test_late_requests import DUEL, QUAKE, SPACE, turns
-from tests.loop.test_shared_namespace import BOTH, budgets, settled
-from tests.loop.test_unseen_objects import lose
+from tests.loop.test_shared_namespace import BOTH, budgets, fleet, settled
+from tests.loop.test_unseen_objects import DUEL_KEY, lose
 from tests.loop.world import Process, World, spec
 
 BUSY = {"metadata": {"labels": {"gamekeeper.dev/state": "busy"}}}
@@ -28,6 +30,11 @@ async def deleting(
 ) -> tuple[World, Process, list[Call]]:
     """A fleet left; the delete of its namespace was sent, and is under way whatever was `told`."""
     world, process = await settled({QUAKE: BOTH[QUAKE]})
+    return world, process, await left(world, process, told)
+
+
+async def left(world: World, process: Process, told: PortError = GIVEN_UP) -> list[Call]:
+    """Let the only fleet of a namespace leave until its delete was sent, which is kept back."""
     send, late, attr = process.transport.send, list[Call](), "send"
 
     async def sent(call: Call) -> tuple[int, Json]:
@@ -42,7 +49,18 @@ async def deleting(
     for _ in range(20):
         if not late:
             await turns(world, process, 1)
-    return world, process, late
+    return late
+
+
+def haunt(process: Process, pod: Json) -> None:
+    """Let a watch have lost that a pod is gone."""
+    read, attr = process.view.read, "read"
+
+    async def read_and_one() -> None:
+        await read()
+        process.view._pods.put(pod)
+
+    setattr(process.view, attr, read_and_one)
 
 
 def forbid(process: Process, verb: str) -> None:
@@ -145,3 +163,59 @@ async def test_a_budget_waits_for_no_namespace_after_a_fail_over() -> None:
     world.delete("/apis/policy/v1/namespaces/servers/poddisruptionbudgets/duel")
     await turns(world, process, 3)
     assert "duel" in budgets(world)
+
+
+async def test_a_room_that_is_gone_and_shown_yet_is_no_proof_that_somebody_came() -> None:
+    world, process = await settled({QUAKE: BOTH[QUAKE]})
+    ghost = {**world.ask(f"{SPACE}/pods/quake-0"), "apiVersion": "v1", "kind": "Pod"}
+    late = await left(world, process)
+    world.commit({QUAKE: fleet("quake", replicas=2)})
+    other = await world.process()
+    haunt(other, ghost)
+    await turns(world, other, 6)
+    world.patch(f"{SPACE}/pods/{world.names('servers')[0]}", BUSY)
+    await turns(world, other, 1)
+    assert other.transport.deliver(late[0]).status == 409
+    assert "deletionTimestamp" not in world.ask(SPACE)["metadata"]
+
+
+@pytest.mark.parametrize("stands", [True, False])
+async def test_where_it_may_not_be_changed_rooms_come_beside_one_that_the_server_shows(
+    stands: bool,
+) -> None:
+    world, _ = await settled({QUAKE: BOTH[QUAKE]})
+    other = await world.process()
+    forbid(other, "patch")
+    if not stands:
+        haunt(other, {**world.ask(f"{SPACE}/pods/quake-0"), "apiVersion": "v1", "kind": "Pod"})
+        world.delete(f"{SPACE}/pods/quake-0")
+        world.pass_time(5.0)
+    world.commit({QUAKE: fleet("quake", replicas=2)})
+    await turns(world, other, 3)
+    assert len(world.names("servers")) == (2 if stands else 0)
+
+
+async def test_an_answer_that_comes_when_somebody_came_already_is_no_defect() -> None:
+    world, process = await settled({QUAKE: BOTH[QUAKE]})
+    send, done, attr = process.transport.send, list[Call](), "send"
+
+    async def sent(call: Call) -> tuple[int, Json]:
+        answer = await send(call)
+        if (call.verb, call.kind) == ("delete", "Namespace") and not done:
+            done.append(call)
+            world.pass_time(30.0)
+            await process.view.read()
+            assert "servers" not in world.namespaces()
+            world.commit(COMES["another"])
+            await head.look(process.head, world.time.now())
+            for _ in range(4):
+                await tick(process.lane, [DUEL_KEY], world.time.now())
+                world.pass_time(2.0)
+                await process.view.read()
+        return answer
+
+    setattr(process.transport, attr, sent)
+    world.commit({QUAKE: None})
+    await turns(world, process, 20)
+    assert done
+    assert world.names("servers") == ["duel-0"]

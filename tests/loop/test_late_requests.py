@@ -112,25 +112,34 @@ async def test_what_a_plan_asked_for_that_was_given_up_is_waited_for_by_the_next
 
 
 @pytest.mark.parametrize("leaves", [True, False])
-async def test_a_copy_that_is_made_late_is_taken_away(leaves: bool) -> None:
+@pytest.mark.parametrize("again", [True, False], ids=["a second try was answered", "none was"])
+@pytest.mark.parametrize("alone", [True, False], ids=["namespace of its own", "shared"])
+async def test_a_copy_that_is_made_late_is_taken_away(
+    leaves: bool, again: bool, alone: bool
+) -> None:
     world = World()
     world.copy_from = ("shared",)
     world.create("/api/v1/namespaces", {"metadata": {"name": "shared"}})
     pull = {"metadata": {"name": "pull"}, "data": {"key": "Zg=="}}
     world.create(f"{NAMESPACES}shared/secrets", pull)
-    world.commit({**LOBBY, QUAKE: BOTH[QUAKE]})
+    world.commit({**LOBBY, **({} if alone else {QUAKE: BOTH[QUAKE]})})
     process = await world.process()
+    process.lane.content_kinds = (*process.lane.content_kinds, ("v1", "Secret"))
     await world.settle(process)
     late = given_up(process, "apply", "Secret", "pull")
     asks = "  copyFrom: [{kind: Secret, namespace: shared, name: pull}]\n  reports:"
     world.commit({DUEL: fleet("duel").replace("  reports:", asks)})
-    await process.turn()
+    await turns(world, process, 8 if again else 1)
+    assert len(world.objects(f"{SPACE}/secrets")) == again
     world.commit({DUEL: None if leaves else BOTH[DUEL]})
-    await turns(world, process)
+    await turns(world, process, 16)
+    assert not world.objects(f"{SPACE}/secrets")
     assert process.transport.deliver(late[0]).status < 300
     world.pass_time(90.0)
-    await turns(world, process, 20)
-    assert not world.objects(f"{SPACE}/secrets")
+    await turns(world, process, 40)
+    stands = "servers" in world.namespaces()
+    assert stands is not (leaves and alone)
+    assert not (stands and world.objects(f"{SPACE}/secrets"))
     assert (FLEET in records(world)) is not leaves
 
 

@@ -305,7 +305,11 @@ def one_of(process: Process) -> OneCluster:
 
 
 async def emptied(process: Process) -> list[str]:
-    outcomes = await remove_empty(process.lane, process.view.read, process.world.time.now())
+    async def pause(seconds: float) -> None:
+        process.world.pass_time(seconds)
+
+    now = process.world.time.now()
+    outcomes = await remove_empty(process.lane, process.view.read, now, pause)
     assert [each.error for each in outcomes if each.error] == []
     return [each.what for each in outcomes if each.verb == "delete"]
 
