@@ -20,6 +20,7 @@ from reconciler.model.specs import (
 )
 
 _NOWHERE = Source("the state record", 1)
+_NO_SPEC = json.dumps({})
 
 
 def workload_of(situation: Situation) -> Workload:
@@ -46,6 +47,11 @@ def _accepted(spec_json: str) -> Workload:
     return workload_from_json(spec_json, _NOWHERE)
 
 
+def is_known(workload: Workload) -> bool:
+    """Whether a workload is one of a spec, and not what its rooms alone tell."""
+    return workload.spec_json != _NO_SPEC
+
+
 @lru_cache(maxsize=256)
 def unknown(key: WorkloadKey, hears: bool) -> Workload:
     """Return a workload of which no spec is known, and whose rooms report or do not."""
@@ -61,7 +67,7 @@ def unknown(key: WorkloadKey, hears: bool) -> Workload:
         suspend=False,
         template={},
         revision="",
-        spec_json=json.dumps({}),
+        spec_json=_NO_SPEC,
         source=_NOWHERE,
         replicas_source=_NOWHERE,
     )

@@ -37,9 +37,7 @@ def lay(
     said = report.said if report.said is not None else before.said
     words = (before.said, before.health, before.game_state)
     spoke = before.tells or any(word is not None for word in words)
-    confirmed_at = 0.0
-    if confirms_at:
-        confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0)
+    confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0) if confirms_at else 0.0
     laid = Heard(
         at=before.at,
         # A game that repeats itself on one path may use another beside it: its silence tells.

@@ -173,7 +173,8 @@ class Book:
             line.health_at = now
         if kept.unconfirm(line, pod, workload, self._liveness.presence.since_on):
             self._turn(line)
-        if line.is_no_news(report, pod) and not line.is_to_renew(report, self._clock.now):
+        no_news = line.is_no_news(report, pod, workload.matches_max)
+        if no_news and not line.is_to_renew(report, self._clock.now):
             return False
         if not is_listened_to(pod, workload):
             self._ignore(line.key)

@@ -9,11 +9,10 @@ from dataclasses import replace
 from reconciler.core import flips as deciding
 from reconciler.core.fence import Verdict
 from reconciler.loop.lane import Lane
-from reconciler.model.errors import Unavailable, Unseen
+from reconciler.model.errors import Unavailable
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Mark, Report, Why
-from reconciler.model.specs import Workload
 from reconciler.ports import Clock, Cluster
 from reconciler.room_ports import AT_ONCE, Came, Change, Happening, RoomView
 from reconciler.service.lease import Leading
@@ -164,7 +163,7 @@ class RoomDesk:
             raise Unavailable("this was long on its way: say how the room is now", 1.0)
         if asked is Mark.DRAINING and sent < pod.seen.draining:
             asked = Mark.NONE  # it was sent before, and came slowly
-        if self.book.take(line, pod, self._workload(key), report, asked, sent):
+        if self.book.take(line, pod, self._roster.workload(key), report, asked, sent):
             if self._flips.is_prompt(line, pod):
                 async with line.lock:
                     await self._flips.stand(line)
@@ -189,7 +188,7 @@ class RoomDesk:
             found = self._roster.view.room(untaken.namespace, untaken.room)
             if found is None and not self._roster.view.rooms_complete:
                 continue
-            if found is not None and self._roster.workload(found[0]) is None:
+            if found is not None and not self._roster.listens_to(*found):
                 continue  # what is wanted of it is not known yet
             self._turned_away.drop(untaken.uid)
             if found is None or found[1].uid != untaken.uid:
@@ -198,7 +197,7 @@ class RoomDesk:
             if untaken.is_outdone(pod, self.book.pages.find(pod.uid)):
                 continue
             line, told = self.book.pages.line(key, pod), untaken.report
-            self.book.take_up(line, pod, self._workload(key), told, untaken.at)
+            self.book.take_up(line, pod, self._roster.workload(key), told, untaken.at)
             self._flips.arrange(line, pod)
 
     def spoke_at(self, room: RoomView) -> float:
@@ -248,14 +247,8 @@ class RoomDesk:
         return self._watchers.follow(workload)
 
     def _leaving(self, line: Line, pod: LivePod, leaves: bool, own: bool) -> list[Json]:
-        now, workload = self._clock.now(), self._workload(line.key)
+        now, workload = self._clock.now(), self._roster.workload(line.key)
         return deciding.leave_patch(pod, line.heard, workload, leaves, now, own=own)
-
-    def _workload(self, key: WorkloadKey) -> Workload:
-        workload = self._roster.workload(key)
-        if workload is None:
-            raise Unseen
-        return workload
 
     def _again(self, room: RoomView) -> Room:
         pod = room.pod
@@ -282,9 +275,7 @@ class RoomDesk:
             return None
         return found[1], *self.book.told(uid)
 
-    def _change(self, key: WorkloadKey, pod: LivePod, gone: bool) -> Change | None:
-        if self._roster.workload(key) is None:
-            return None
+    def _change(self, key: WorkloadKey, pod: LivePod, gone: bool) -> Change:
         return Change("gone" if gone else "room", self._showing.room(key, pod))
 
 

@@ -106,7 +106,7 @@ class Flips:
             wish = flips.wished(pod, line.heard, self._empty_seconds(line))
             flipped, note = wish.mark if wish.mark is not pod.mark else Mark.NONE, wish.note
             workload = self._roster.workload(line.key)
-            if workload is None or line.closed:
+            if line.closed:
                 raise Unavailable("who leads has changed meanwhile: send it again", 1.0)
             address = self._roster.view.addresses.get(pod.node, "")
             return flips.patch(pod, wish, workload, self._clock.now(), address)

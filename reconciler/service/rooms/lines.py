@@ -81,13 +81,14 @@ class Line:
         """Whether its silence tells anything: it was recorded as heard, or repeats itself."""
         return self.heard is None or self.heard.periodic
 
-    def is_no_news(self, report: Report, pod: LivePod) -> bool:
+    def is_no_news(self, report: Report, pod: LivePod, matches_max: int) -> bool:
         """Whether a report of the room of a pod changes nothing anywhere.
 
         It says the same as the last; the pod stands as it did then, so it confirms no draining;
         its silence is watched already, where that tells anything; nothing is to be written, and
         nobody writes; and whoever says that players are there stands as busy, on a pod that runs as
-        it did when they were told of, and whoever says that it is over, as when that was said.
+        it did when they were told of, and whoever says that it is over, as when that was said. And
+        it may not have more matches than it might when they were counted.
         """
         return (
             self.mark is pod.mark
@@ -96,6 +97,7 @@ class Line:
             and self.due_at is None
             and not self.lock.locked()
             and (self.heard is None or self._stands(self.heard, pod))
+            and not (self.heard and self.heard.matches < min(report.matches or 0, matches_max))
         )
 
     def is_to_renew(self, report: Report, now: Callable[[], float]) -> bool:

@@ -6,6 +6,7 @@ from its first word on, or since it was asked to leave, and none once its pod is
 
 from collections.abc import Callable, Iterable, Mapping
 
+from reconciler.core.departing import is_known
 from reconciler.core.reporting import is_recorded, tells_by_silence
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
@@ -161,16 +162,16 @@ class Pages:
         return bool(gone)
 
     def _learns_of(self, key: WorkloadKey) -> bool:
-        """Note whether a workload is known; return whether it is, and was not before."""
+        """Note whether a spec of a workload is known; return whether it is, and was not before."""
         was = key in self._known
-        if self._roster.workload(key) is None:
+        if not is_known(self._roster.workload(key)):
             self._known.discard(key)
             return False
         self._known.add(key)
         return not was
 
     def _heed(self, lines: Iterable[Line]) -> None:
-        """Count silences from now on: while nobody knew the workload, words were refused."""
+        """Count silences from now on: before, nobody knew for how long a room may be silent."""
         for line in lines:
             if line.periodic and not (line.followed or line.silent):
                 line.last_at = self._elapsed()

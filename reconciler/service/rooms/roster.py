@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 
 from reconciler.core import flips, ordinals
-from reconciler.core.departing import last_workload
+from reconciler.core.departing import is_known, last_workload
 from reconciler.core.reporting import is_listened_to, tells_by_silence
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Gone, NotFound, PortError, Unseen
@@ -39,15 +39,21 @@ class Roster:
         """What is there."""
         return self._lane.view
 
-    def workload(self, key: WorkloadKey) -> Workload | None:
-        """Return a workload as it is wanted, or as it last was where it is to go."""
+    def workload(self, key: WorkloadKey) -> Workload:
+        """Return a workload as it is wanted, or as it last was.
+
+        Where no spec of it is known, its rooms tell whether they report: their record was lost, or
+        nobody can read it, and players are in them all the same.
+        """
         desired = self._lane.wanted.effective.get(key)
         if desired is not None:
             return desired.workload
-        record = self._lane.store.state(key)
-        if record.accepted is None:
-            return None
-        return last_workload(key, record, ())
+        return last_workload(key, self._lane.store.state(key), self.view.of(key).pods)
+
+    def listens_to(self, key: WorkloadKey, pod: LivePod) -> bool:
+        """Whether it is known by now what counts of a room's words, or that they do."""
+        workload = self.workload(key)
+        return is_known(workload) or is_listened_to(pod, workload)
 
     def workloads(self) -> Iterable[WorkloadKey]:
         """Return every workload that has rooms or is wanted, sorted."""
@@ -142,7 +148,7 @@ class Roster:
     def longest_silence(self, line: Line) -> float | None:
         """Return for how long a room may say nothing, in seconds, None where that tells nothing."""
         found, workload = self.view.room(line.namespace, line.name), self.workload(line.key)
-        if found is None or workload is None:
+        if found is None or not is_known(workload):
             return None
         pod = found[1]
         if flips.is_over(pod) or pod.uid != line.uid or not is_listened_to(pod, workload):

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from reconciler.core import fence, room_state
 from reconciler.core.fence import Verdict
 from reconciler.kube.addresses import public_address
-from reconciler.model.errors import Unseen
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import OPEN_STATES, Ears, Heard, Mark, Why
@@ -40,10 +39,8 @@ class Showing:
         self._shown: dict[str, tuple[_Basis, float, RoomView]] = {}
 
     def room(self, key: WorkloadKey, pod: LivePod) -> RoomView:
-        """Return a room as it is now. Raises Unseen where its workload is not known."""
+        """Return a room as it is now."""
         workload = self._roster.workload(key)
-        if workload is None:
-            raise Unseen
         heard = self._book.heard(pod.uid)
         node, deaf = self._roster.node(pod), self._book.suspicion.of(key, pod.node)
         overdue = self._book.is_overdue(pod.uid, workload)
@@ -56,13 +53,11 @@ class Showing:
         return self._made(key, (pod, heard, workload, node, deaf, overdue))
 
     def rooms(self, key: WorkloadKey) -> Iterable[RoomView]:
-        """Yield the rooms of a workload by name; none of one that is not known.
+        """Yield the rooms of a workload by name.
 
         They are those of when it began: whoever reads ten thousand may pause in between.
         """
         for pod in sorted(self._roster.view.of(key).pods, key=lambda each: each.name):
-            if self._roster.workload(key) is None:
-                return
             yield self.room(key, pod)
 
     def spoke_at(self, uid: str) -> float:
@@ -73,7 +68,7 @@ class Showing:
     def fence(self, room: RoomView) -> Verdict | None:
         """Say what the fence says of a room that is to leave, as the loop asks it; None if none."""
         pod, workload = room.pod, self._roster.workload(room.key)
-        if workload is None or (pod.leaving is Why.STAYS and pod.mark is not Mark.DRAINING):
+        if pod.leaving is Why.STAYS and pod.mark is not Mark.DRAINING:
             return None
         now, ears = self._elapsed(), self._book.of_room(room.key, pod.uid)
         judged = room_state.judge(pod, workload, ears.rooms.get(pod.uid), ears, now)

@@ -72,7 +72,7 @@ class Watchers:
         self,
         rooms_of: Callable[[WorkloadKey], dict[str, Known]],
         room_of: Callable[[WorkloadKey, str, str], Known | None],
-        change_of: Callable[[WorkloadKey, LivePod, bool], Change | None],
+        change_of: Callable[[WorkloadKey, LivePod, bool], Change],
         keys: Callable[[], Iterable[WorkloadKey]],
     ) -> None:
         self._rooms_of = rooms_of
@@ -144,9 +144,7 @@ class Watchers:
         last = now or before
         if last is None or _same(before, now):
             return
-        change = self._change_of(key, last[0], now is None)
-        if change is not None:
-            self.tell(change)
+        self.tell(self._change_of(key, last[0], now is None))
 
 
 def _same(before: Known | None, now: Known | None) -> bool:

@@ -400,8 +400,6 @@ def test_a_room_whose_key_was_lost_is_not_known_empty_by_what_it_said_before() -
         pytest.param({labels.INSTANCE: None}, id="the instance is taken away"),
         pytest.param({labels.INSTANCE: "another"}, id="another instance is named"),
         pytest.param({labels.WORKLOAD: None}, id="the workload is taken away"),
-        pytest.param({labels.WORKLOAD: "duel"}, id="another workload is named"),
-        pytest.param({labels.KIND: "Fleet"}, id="another kind is named"),
     ],
 )
 def test_a_room_whose_labels_were_changed_is_asked_to_come_again(marks: Json) -> None:
@@ -422,6 +420,26 @@ def test_a_room_whose_labels_were_changed_is_asked_to_come_again(marks: Json) ->
             await it.patch(labels=it.pod()["metadata"]["labels"] | MARKS)
             await asyncio.sleep(1.0)
             assert (await it.say(OCCUPIED)).judged.state is RoomState.OCCUPIED
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        pytest.param({labels.WORKLOAD: "duel"}, id="another workload is named"),
+        pytest.param({labels.KIND: "Fleet"}, id="another kind is named"),
+    ],
+)
+def test_a_room_that_was_given_to_a_workload_nobody_knows_is_heard(marks: Json) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await it.patch(labels=marks)
+            await asyncio.sleep(1.0)
+            await it.desk.report(it.desk.find_in("arena", "arena-0"), OCCUPIED)
+            await asyncio.sleep(1.0)
+            assert it.label() == "busy"
 
     in_virtual_time(main())
 

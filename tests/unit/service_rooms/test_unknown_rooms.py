@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from reconciler.core.reporting import is_drained_unheard
 from reconciler.model import labels
-from reconciler.model.errors import Unseen
 from reconciler.model.rooms import Mark, RoomState
 from reconciler.model.wanted import Wanted
+from reconciler.room_ports import AT_ONCE
 from tests.unit.core.making import REPORTS, a_key
-from tests.unit.service_rooms.stage import OCCUPIED, Coded, Stage, on_stage
+from tests.unit.service_rooms.stage import OCCUPIED, READY, Coded, Stage, on_stage
 
 
 def told_to_leave(it: Stage) -> dict[str, str]:
@@ -151,7 +152,7 @@ def test_silence_is_counted_anew_from_when_a_mark_is_given_back(
 
 
 @pytest.mark.parametrize("changes", [True, False], ids=["its pod changes then", ""])
-def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec(changes: bool) -> None:
+def test_nobody_was_silent_while_no_spec_said_for_how_long_a_room_may_be(changes: bool) -> None:
     async def act(it: Stage) -> None:
         await it.mark(Mark.IDLE, **{labels.REVISION: REPORTS})
         await it.seen()
@@ -159,10 +160,8 @@ def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec(changes: 
         it.lane.wanted = Wanted()
         it.listen()
         await planned(it)
-        for _ in range(3):
-            await asyncio.sleep(it.workload.timeouts.ping_seconds)
-            with pytest.raises(Unseen):
-                await it.say(OCCUPIED)
+        await asyncio.sleep(3 * it.workload.timeouts.ping_seconds)
+        assert it.desk.find("arena", "arena-0").judged.protected
         it.want()
         if changes:
             await it.patch(annotations={"anybody": "changes it"})
@@ -173,5 +172,55 @@ def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec(changes: 
         await asyncio.sleep(it.workload.timeouts.ping_seconds)
         it.desk.book.of(a_key())
         assert it.desk.find("arena", "arena-0").judged.state is RoomState.ERROR, "it is heeded now"
+
+    on_stage(act)
+
+
+def test_who_plays_in_a_room_of_which_no_spec_is_known_is_protected() -> None:
+    """Its record was lost, and what Git says of it is held: it may be so for days."""
+
+    async def act(it: Stage) -> None:
+        await it.mark(Mark.IDLE, **{labels.REVISION: REPORTS})
+        await it.seen()
+        it.desk.forget()
+        it.lane.wanted = Wanted()
+        it.listen()
+        await it.say(replace(OCCUPIED, matches=3))
+        await asyncio.sleep(1.0)
+        assert it.label() == "busy"
+        assert not it.desk.find("arena", "arena-0").available
+        await it.say(READY)
+        await asyncio.sleep(30.0)
+        assert it.label() == "idle"
+        await it.say(replace(OCCUPIED, matches=3))
+        it.want(matches_max=4)
+        await it.say(replace(OCCUPIED, matches=3))
+        room = it.desk.find("arena", "arena-0")
+        assert room.heard is not None
+        assert (room.heard.matches, room.judged.state) == (3, RoomState.ACTIVE)
+
+    on_stage(act)
+
+
+@pytest.mark.parametrize("reports", [True, False])
+def test_what_was_told_while_nobody_led_is_taken_up_without_a_spec(reports: bool) -> None:
+    """But not before it is known that the room reports: its words may count for nothing."""
+
+    async def act(it: Stage) -> None:
+        if reports:
+            await it.mark(Mark.IDLE, **{labels.REVISION: REPORTS})
+        await it.seen()
+        it.desk.forget()
+        it.lane.wanted = Wanted()
+        it.leads = False
+        it.desk.turned_away(it.live(), 3, AT_ONCE)
+        it.leads = True
+        it.listen()
+        await asyncio.sleep(5.0)
+        assert (it.label() == "busy") is reports
+        it.want()
+        await planned(it)
+        await asyncio.sleep(5.0)
+        assert it.label() == "busy"
 
     on_stage(act)
