@@ -12,6 +12,7 @@ from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import BUSY_MARKS, Mark
 from reconciler.model.specs import (
+    Departure,
     Disruption,
     Rollout,
     Scheduling,
@@ -21,6 +22,9 @@ from reconciler.model.specs import (
 
 _NOWHERE = Source("the state record", 1)
 _NO_SPEC = json.dumps({})
+_UNKNOWN_QUIET_SECONDS = 60.0
+"""How long a room is left alone before it goes where nobody knows what its spec asked for: longer
+than the lists of most matchmakers are old."""
 
 
 def workload_of(situation: Situation) -> Workload:
@@ -63,6 +67,7 @@ def unknown(key: WorkloadKey, hears: bool) -> Workload:
         rollout=Rollout(),
         port_range=None,
         disruption=Disruption(),
+        departure=Departure(quiet_seconds=_UNKNOWN_QUIET_SECONDS),
         scheduling=Scheduling.PACKED,
         suspend=False,
         template={},

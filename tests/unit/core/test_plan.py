@@ -180,7 +180,9 @@ def test_a_workload_that_left_git_loses_rooms_then_objects_then_its_namespace() 
     assert [(item.mark, item.leaving) for item in told.marks] == [(Mark.DRAINING, Why.LEFT_GIT)] * 2
     assert not told.removals
     drained_rooms = tuple(drained(pod, Why.LEFT_GIT) for pod in pods(2))
-    first = plan(replace(going, live=replace(going.live, pods=drained_rooms)))
+    drain = replace(going, live=replace(going.live, pods=drained_rooms))
+    assert not plan(drain).removals, "nobody knows its quietSeconds"
+    first = plan(replace(drain, elapsed=drain.elapsed + 60.0))
     assert [item.cause for item in first.removals] == [Cause.LEFT_GIT] * 2
     assert not first.prunes
     terminating = tuple(pods(2, terminating=True))
