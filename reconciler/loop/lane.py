@@ -15,7 +15,7 @@ from reconciler.loop.found import Found
 from reconciler.loop.locks import Locks
 from reconciler.loop.refused import Refused
 from reconciler.loop.store import RecordStore
-from reconciler.model.errors import Conflict
+from reconciler.model.errors import Conflict, Misconfigured
 from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
 from reconciler.model.neighbours import Namesake
@@ -245,14 +245,20 @@ class Lane:
     async def begin_term(self) -> None:
         """Read the records, and take nothing for answered that whoever led before sent.
 
-        Raises what `RecordStore.load` raises.
+        Raises what `RecordStore.load` raises: Misconfigured when all this is done.
         """
-        await self.store.load()
+        unreadable: Misconfigured | None = None
+        try:
+            await self.store.load()
+        except Misconfigured as error:
+            unreadable = error
         now, states = self.view.elapsed(), self.store.states()
         keys = {*states, *self.store.unreadable_workloads()}
         self.unanswered_at = dict.fromkeys(keys, now)
         self.uncopied_at = {ref: now for record in states.values() for ref in record.copied}
         self.doomed_until = dict.fromkeys((key.namespace for key in keys), now + LATE_SECONDS)
+        if unreadable is not None:
+            raise unreadable
 
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""

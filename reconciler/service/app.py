@@ -23,10 +23,10 @@ from reconciler.service.publishing import Publishing
 from reconciler.service.retries import Retries
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.scalers import Scalers
+from reconciler.service.term import Term
 from reconciler.service.views import ClusterView
 
 REFOUND_SECONDS = 15.0
-STEP_DOWN_SECONDS = 3.0
 
 
 class Leadership(Protocol):
@@ -92,14 +92,20 @@ class App:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._leadership: Leadership | None = None
-        self._loaded = False
         shared = parts.clock, parts.voice, self.may_act
         self.cluster_lane = ClusterLane(
             parts.lane, *shared, lambda: self.head_service.wake(), parts.scalers
         )
         self.head_service = HeadService(parts.head, *shared, self._published, parts.poll_seconds)
         self._publishing = Publishing(self.cluster_lane)
-        self._reload = asyncio.Event()
+        self._term = Term(
+            parts.lane,
+            parts.clock,
+            parts.label,
+            lambda: self.leading,
+            parts.voice.blind,
+            self._begun,
+        )
         back = parts.committing
         self._committer = self._made_committer(back) if back is not None else None
 
@@ -117,14 +123,13 @@ class App:
 
         Plans in hand are given up too, and the head is judged anew before anything is planned.
         """
-        self._loaded = False
+        self._term.end()
         self.cluster_lane.abandon()
         self._judge_anew()
         if self._parts.desk is not None:
             self._parts.desk.forget()
         if self._committer is not None:
             self._committer.leadership_changed()
-        self._reload.set()
 
     def touched(self, keys: Iterable[WorkloadKey]) -> None:
         """Something of these workloads changed in the cluster."""
@@ -147,14 +152,14 @@ class App:
         """Serve until cancelled; then finish the writes in hand, and give the lease back last."""
         await self._found()
         self._leadership = leadership
-        self._reload.set()
+        self._term.end()
         leading = asyncio.create_task(leadership.run(), name="lease")
         try:
             async with asyncio.TaskGroup() as group:
                 for face in faces:
                     group.create_task(face(), name="face")
                 group.create_task(self._parts.view.run(), name="view")
-                group.create_task(self._keep_loaded(), name="records")
+                group.create_task(self._term.run(), name="records")
                 group.create_task(self._refound(), name="namespace")
                 if self._parts.desk is not None:
                     group.create_task(self._parts.desk.run(), name="rooms")
@@ -166,7 +171,7 @@ class App:
         finally:
             leading.cancel()
             await asyncio.gather(leading, return_exceptions=True)
-            await self._step_down()
+            await self._term.step_down()
 
     async def _found(self) -> None:
         """Make our own namespace first: the lease and every record stand in it."""
@@ -222,42 +227,14 @@ class App:
             back.terms,
         )
 
-    async def _keep_loaded(self) -> None:
-        """Read the records whenever we begin to lead, for as long as it takes."""
-        retries = Retries(longest_seconds=30.0)
-        while True:
-            await self._reload.wait()
-            self._reload.clear()
-            if not self.leading:
-                await self._step_down()
-                continue
-            try:
-                if self._parts.label is not None:
-                    await self._parts.label.take()
-                await self._parts.lane.begin_term()
-            except PortError as error:
-                self._parts.voice.blind(error)
-                await self._parts.clock.sleep(retries.failed())
-                self._reload.set()
-                continue
-            retries.succeeded()
-            if self._reload.is_set():
-                continue  # what was read is of an earlier term
-            self._judge_anew()  # a look of an earlier term may have ended meanwhile
-            self._loaded = True
-            self.head_service.wake()
+    def _begun(self) -> None:
+        self._judge_anew()  # a look of an earlier term may have ended meanwhile
+        self.head_service.wake()
 
     def _judge_anew(self) -> None:
         """Take nothing for known: whoever was planned while nothing was wanted is woken, too."""
         self._publishing.forget()
         self.head_service.forget()
-
-    async def _step_down(self) -> None:
-        """Lead no more rooms to this process."""
-        if self._parts.label is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(STEP_DOWN_SECONDS):
-                    await self._parts.label.drop()
 
     async def _resync(self) -> None:
         """Pass over everything now and then: a wake that was lost is made good."""
@@ -287,7 +264,7 @@ class App:
 
     def may_act(self) -> bool:
         """Whether this process decides, and knows what is on record."""
-        return self._loaded and self.leading
+        return self._term.known and self.leading
 
     def _published(self, wanted: Wanted) -> None:
         self._publishing.wake()

@@ -17,6 +17,7 @@ from tests.loop.rooms.wishes import Wish
 from tests.loop.virtual_time import in_virtual_time
 
 RECORD = "/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-main-local-{kind}-{space}.{name}"
+REPOSITORY = "/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-main"
 FREE = 2
 
 
@@ -112,5 +113,29 @@ def test_what_left_git_goes_once_that_is_approved_and_its_matches_are_over(name:
             assert len(at(there, wish, name)) == rooms, "in those matches run"
             there.cast.end_all()
             await there.until("all go", lambda: not at(there, wish, name), 600.0)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("name", ["arena", "lobby", "duel"])
+def test_who_plays_is_protected_though_nobody_can_read_what_was_accepted(name: str) -> None:
+    """The repository's record is of a newer version, say: nothing is wanted until it is mended."""
+
+    async def main() -> None:
+        async with in_match(free=FREE) as (there, wish):
+            await there.services[-1].stop()
+            kept = there.world.ask(REPOSITORY)["data"]
+            there.world.patch(REPOSITORY, {"data": {**kept, "schema": "99"}})
+            there.start("process-1")
+            await asyncio.sleep(60.0)
+            actor = next(each for each in at(there, wish, name) if not each.game.players)
+            assert there.cast.join(actor, 1)
+            await there.until("it is busy", lambda: marks(there)[actor.uid] == "busy", 30.0)
+            assert evict(there, f"{wish.pieces[name].place}/{actor.game.where.room}") == REFUSED
+            await asyncio.sleep(300.0)
+            there.world.patch(REPOSITORY, {"data": kept})
+            wish.change(name, wish.pieces[name].rooms + 1, 1)
+            more = wish.pieces[name].rooms + 1
+            await there.until("it goes on", lambda: len(at(there, wish, name)) == more, 120.0)
 
     in_virtual_time(main())

@@ -21,7 +21,7 @@ def app_of(world: World, process: Process) -> App:
 
 
 async def loaded(app: App) -> None:
-    loading = asyncio.create_task(app._keep_loaded())
+    loading = asyncio.create_task(app._term.run())
     for _ in range(100):
         await asyncio.sleep(0)
     loading.cancel()
