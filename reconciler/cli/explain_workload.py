@@ -46,7 +46,7 @@ def workload_json(explained: Explained, now: float) -> dict[str, Any]:
         "state": status.state,
         "commit": status.commit or None,
         "source": status.source or None,
-        "desired": status.counts.desired,
+        "desired": None if status.is_unknown else status.counts.desired,
         "states": dict(_states(explained)),
         "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in explained.holds],
         "failing": list(_failing(explained)),
@@ -65,7 +65,10 @@ def _unknown(explained: Explained) -> Iterator[str]:
 
 
 def _wanted(explained: Explained) -> str:
-    return f"{counted(explained.status.counts.desired, 'room')} wanted"
+    status = explained.status
+    if status.is_unknown:
+        return "nobody knows how many rooms are wanted: what was accepted is not on record"
+    return f"{counted(status.counts.desired, 'room')} wanted"
 
 
 def _states(explained: Explained) -> Counter[str]:

@@ -8,7 +8,7 @@ from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
 from reconciler.cli.reading import counted
-from reconciler.cli.statuses import LOST, Status, WorkloadStatus
+from reconciler.cli.statuses import Status, WorkloadStatus
 from reconciler.core.conditions import READY, STEP_FAILED
 from reconciler.core.freeze_windows import sentence
 from reconciler.model.freezes import Freeze
@@ -41,7 +41,8 @@ def print_text(console: Console, status: Status, now: float) -> None:
     record = status.repository
     for line in _taken_in(status):
         console.print(line)
-    for line in _seen_lines(console, status.seen, now) if status.seen else ():
+    unread = bool(status.unreadable)
+    for line in _seen_lines(console, status.seen, now, unread) if status.seen else ():
         console.print(line)
     face = status.scaling(now)
     for line in scaling_status.face_lines(console, face, now):
@@ -127,7 +128,7 @@ def _told_holds(workloads: Iterable[WorkloadStatus]) -> Iterator[Hold]:
 
 def _or_unknown(each: WorkloadStatus, count: int) -> int | str:
     """Return a count that only the record tells."""
-    return "?" if each.state == LOST else count
+    return "?" if each.is_unknown else count
 
 
 def _clock_lines(console: Console, ahead_seconds: float) -> Iterator[str]:
@@ -138,8 +139,12 @@ def _clock_lines(console: Console, ahead_seconds: float) -> Iterator[str]:
         yield f"    {off} the API server's: dates in Git are read by it"
 
 
-def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
-    """Say who leads and whether they see Git; what still goes on when somebody does not."""
+def _seen_lines(console: Console, seen: Sighting, now: float, unread: bool) -> Iterator[str]:
+    """Say who leads and whether they see Git; what still goes on when somebody does not.
+
+    Where the record of what was accepted is `unread`, no look at Git ends well, and what that means
+    is told below.
+    """
     if not seen.holder and not seen.renewed_at:
         nobody = console.paint("Nobody holds the Lease yet", "red")
         yield f"{nobody}: a loop that has just started takes it within seconds; until one does,"
@@ -157,10 +162,12 @@ def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
     if seen.renewed_at and (not seen.holder or seen.is_over(now)):
         yield "    A process with --no-lease is not seen here: its log and metrics tell of it."
     if seen.error:
-        failing = console.paint("Git cannot be read", "red")
+        what = "No look at Git ends well" if unread else "Git cannot be read"
+        failing = console.paint(what, "red")
         since = f"since {written(seen.blind_since)} ({age(now - seen.blind_since)})"
         yield f"{failing} {since}: {seen.error}"
-        yield f"    {GOES_ON}"
+        if not unread:
+            yield f"    {GOES_ON}"
     for trouble in seen.untold_at(now):
         failing = console.paint(f"{trouble.name} is not told", "red")
         since = f"since {written(trouble.since)} ({age(now - trouble.since)})"

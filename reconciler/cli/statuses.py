@@ -32,6 +32,7 @@ from reconciler.service.lookout import Sighting
 
 LOST = "its record is lost"
 """A state: what was accepted of a workload cannot be told."""
+HELD = "held"
 GOING = "being removed"
 """A state: the spec left Git, and its deletion was let through."""
 
@@ -49,6 +50,12 @@ class WorkloadStatus:
     source: str
     rooms: RoomsFace = NO_ROOMS
     record: StateRecord = field(default_factory=StateRecord)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows what is wanted of it: no spec is on record of rooms that stand."""
+        held = self.state == HELD and self.record.accepted is None
+        return self.state == LOST or (held and bool(self.counts.ready + self.counts.unready))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +161,7 @@ def _workload(
     return WorkloadStatus(
         key=key,
         counts=counts,
-        state="held" if unreadable else _state(record, spec, counts, known=_is_taken_in(lane, key)),
+        state=HELD if unreadable else _state(record, spec, counts, known=_is_taken_in(lane, key)),
         conditions=record.conditions,
         holds=holds,
         commit=accepted.commit if accepted else "",
@@ -170,8 +177,11 @@ def _goes(lane: Lane, key: WorkloadKey) -> bool:
 
 
 def _is_taken_in(lane: Lane, key: WorkloadKey) -> bool:
-    """Whether a workload was taken in once."""
-    return births.digest_of(lane.name, key) in (lane.store.repository.known or ())
+    """Whether a workload was taken in once, as far as anybody can tell."""
+    known = lane.store.repository.known
+    if known is None:  # the record was lost since, or is too old to tell
+        return bool(lane.store.repository.commit)
+    return births.digest_of(lane.name, key) in known
 
 
 def _state(record: StateRecord, spec: Workload | None, counts: Counts, *, known: bool) -> str:
@@ -180,7 +190,7 @@ def _state(record: StateRecord, spec: Workload | None, counts: Counts, *, known:
         return GOING
     if spec is None:
         if record.held:
-            return "held"
+            return HELD
         return LOST if known else "not in Git"
     if spec.suspend:
         return "suspended"
@@ -225,7 +235,9 @@ def _holds(
         found.append(Hold(HoldKind.SUSPENDED, key, suspension_told(spec, record.conditions)))
     held = record.held
     if held and held.line:
-        found.append(Hold(held.kind, key, _told(record, held), _hash(held, offers)))
+        # Of a freeze one hash lets all through that waits for its end.
+        one = frozen if held.kind is HoldKind.FROZEN else ""
+        found.append(Hold(held.kind, key, _told(record, held), one or _hash(held, offers)))
     seen = {hold.kind for hold in found}
     more = [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]
     found += [

@@ -78,7 +78,7 @@ def _fall(serving: int, left: int, before: int) -> str:
     lost = left - serving
     if 2 * serving >= before or lost < max(_FEWEST_LOST, before // 10):
         return ""
-    return f"{before} rooms with players are {serving}, and {lost} of them did not end"
+    return f"of {before} rooms with players {serving} are left, and {lost} did not end"
 
 
 def _lost_players(load: Load, before: Demand) -> str:
@@ -86,4 +86,4 @@ def _lost_players(load: Load, before: Demand) -> str:
     if not load.unheard or 2 * load.players >= before.players or lost < _FEWEST_LOST:
         return ""
     unheard = plural(load.unheard, "room")
-    return f"{before.players} players are {load.players}, while {unheard} cannot be heard"
+    return f"of {before.players} players {load.players} are left, while {unheard} cannot be heard"

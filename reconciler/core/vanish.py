@@ -53,7 +53,7 @@ def directory_problem(file: str, head: Reading) -> tuple[HoldKind, str] | None:
     """Return whether the directory that held a spec's file is gone as a whole."""
     parent = file.rpartition("/")[0]
     if parent and parent not in head.directories:
-        return (HoldKind.PATH_VANISHED, f"the whole directory {parent} is gone")
+        return (HoldKind.PATH_VANISHED, f"{file} went with the whole directory {parent}")
     gone = [path for path in head.missing_paths if file.startswith(f"{path}/") or file == path]
     return (HoldKind.PATH_VANISHED, f"the path {word(gone[0])} is gone") if gone else None
 

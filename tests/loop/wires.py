@@ -7,7 +7,7 @@ import asyncio
 import json
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -63,8 +63,8 @@ class Weather:
     """Whether a request fails in any way that there is, or with 429, 500 or 503 alone."""
     closed: dict[str, Failure] = field(default_factory=dict)
     """How rooms of these namespaces are refused."""
-    injected: dict[str, str] = field(default_factory=dict)
-    """What is injected into rooms that are made in these namespaces: one of `INJECTORS`."""
+    injected: dict[str, Iterator[str]] = field(default_factory=dict)
+    """What is injected into each room that is made in these namespaces: of `INJECTORS`."""
     met: Counter[str] = field(default_factory=Counter)
 
     def calm(self) -> None:
@@ -249,8 +249,9 @@ class WatchedTransport(SandboxTransport):
     def deliver(self, call: Call) -> Response:
         """Let a server carry out a call, or answer from what it knew a while ago."""
         weather, faults = self.weather, self.sandbox.faults
-        injector = weather.injected.get(namespace_of(call)) if weather.injected else None
-        if injector is not None and (call.kind, call.verb) == ("Pod", "create"):
+        injectors = weather.injected.get(namespace_of(call)) if weather.injected else None
+        if injectors is not None and (call.kind, call.verb) == ("Pod", "create"):
+            injector = next(injectors)
             weather.met[f"injected: {injector}"] += 1
             call = replace(call, body=injected(call, injector))
         reads = call.verb in ("get", "list") and call.kind in OLD

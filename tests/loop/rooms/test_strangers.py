@@ -3,6 +3,7 @@
 import asyncio
 import random
 from functools import partial
+from itertools import repeat
 from typing import cast
 
 import pytest
@@ -53,7 +54,7 @@ def test_rooms_into_which_something_is_injected_are_rooms_as_others_are(what: st
         async with in_match(made=HOUSE, free=FREE) as (there, wish):
             before = set(marks(there))
             for piece in PIECES:
-                there.weather.injected[piece.place] = what
+                there.weather.injected[piece.place] = repeat(what)
                 wish.change(piece.name, piece.rooms + 1, 1)
             grown = len(before) + len(PIECES)
             await there.until("more rooms", lambda: len(marks(there)) == grown, 120.0)

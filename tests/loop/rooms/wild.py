@@ -212,9 +212,9 @@ async def close(there: WildHouse, chance: random.Random) -> None:
 
 
 async def inject(there: WildHouse, chance: random.Random) -> None:
-    """Let something be injected into the rooms that are made, for a while: not the same in each."""
-    for place, what in zip(there.places, cycle(chance.sample(list(INJECTORS), len(INJECTORS)))):
-        there.weather.injected[place] = what
+    """Let something be injected into the rooms that are made for a while: into each the next."""
+    injectors = cycle(chance.sample(list(INJECTORS), len(INJECTORS)))
+    there.weather.injected.update(dict.fromkeys(there.places, injectors))
     await asyncio.sleep(chance.uniform(30.0, 150.0))
     there.weather.injected.clear()
 

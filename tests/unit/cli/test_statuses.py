@@ -7,6 +7,7 @@ from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
+from reconciler.core.offers import asks_of
 from reconciler.model import labels
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
@@ -17,6 +18,7 @@ from reconciler.model.records import (
     Condition,
     HeldRemoval,
     Notice,
+    Offer,
     RepositoryRecord,
     StateRecord,
 )
@@ -129,6 +131,58 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     screen = console()
     print_text(screen, status_of(process.lane, [KEY], None, 0.0), 0.0)
     assert text_of(screen.out).splitlines()[-1].split()[1:7] == ["?", "0", "0", "0", "?", "0"]
+
+
+async def test_the_same_where_nobody_can_tell_any_more_what_was_taken_in() -> None:
+    process = Process(World())
+    await process.start()
+    record = RepositoryRecord("url", "main", "c" * 40, known=None)
+    await process.lane.store.change_repository(lambda _: record)
+    (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
+    assert arena.state == "its record is lost"
+
+
+async def test_without_a_spec_on_record_nobody_knows_what_is_wanted_of_rooms() -> None:
+    world = World()
+    process = await world.process()
+    world.commit({FILE: spec("arena", 2)})
+    await world.settle(process)
+    held = HeldRemoval(HoldKind.NO_ACCEPTED_COMMIT, LINE, "no record says why it lives")
+    await process.lane.store.change_state(KEY, lambda _: StateRecord(held=held))
+    (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
+    assert (arena.state, arena.is_unknown) == ("held", True)
+    screen = console()
+    print_text(screen, status_of(process.lane, [KEY], None, 0.0), 0.0)
+    row = next(line for line in text_of(screen.out).splitlines() if line.startswith("Scheduler"))
+    assert row.split()[1:6] == ["?", "2", "0", "0", "?"]
+
+
+async def test_where_what_was_accepted_cannot_be_read_git_is_not_blamed() -> None:
+    process = Process(World())
+    await process.start()
+    seen = Sighting("one", 0.0, 15.0, 0.0, 1.0, "ConfigMap gamekeeper-main is no record")
+    status = replace(status_of(process.lane, (), seen, 5.0), unreadable="it is no record")
+    screen = console()
+    print_text(screen, status, 5.0)
+    told = text_of(screen.out)
+    assert "No look at Git ends well" in told
+    assert "Git cannot be read" not in told
+    assert "rooms are healed" not in told
+
+
+async def test_all_that_waits_for_the_end_of_a_freeze_shows_one_hash() -> None:
+    process = Process(World())
+    await process.start()
+    held = HeldRemoval(HoldKind.FROZEN, LINE, "frozen until then")
+    await process.lane.store.change_state(KEY, lambda _: replace(accepted(), held=held))
+    offers = (
+        Offer("a" * 12, (), "c1", asks_of({LINE: ""})),
+        Offer("b" * 12, (), "c2", asks_of({LINE: "", "another": ""})),
+    )
+    record = RepositoryRecord("url", "main", "c" * 40, offers=offers, frozen_hash="b" * 12)
+    await process.lane.store.change_repository(lambda _: record)
+    (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
+    assert [hold.change_hash for hold in arena.holds] == ["b" * 12]
 
 
 async def test_rooms_with_players_above_a_schedulers_count_are_told_to_stay() -> None:

@@ -128,7 +128,7 @@ def test_a_sudden_fall_takes_no_room() -> None:
     found = decided(3, past=past)
 
     assert found.replicas == 20
-    assert found.hold == "20 rooms with players are 0, and 20 of them did not end"
+    assert found.hold == "of 20 rooms with players 0 are left, and 20 did not end"
     assert found.past.demand == Demand(NOW, 20, 0, NOW)
 
 
