@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from reconciler.model.labels import WORKLOAD
 from reconciler.model.refs import Json
 from tests.controlplane.api import Api, Refused
 
@@ -84,6 +85,7 @@ class Voice(threading.Thread):
         super().__init__(daemon=True)
         self.pod, self.uid = pod, pod["metadata"]["uid"]
         self.namespace, self.room = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        self.workload = pod["metadata"]["labels"][WORKLOAD]
         self.node = pod["spec"]["nodeName"]
         self.busy, self.cut = False, False
         self.spans: list[Span] = []
@@ -165,7 +167,7 @@ class Voice(threading.Thread):
         body = {"status": "occupied" if busy else "ready", "timestamp": int(time.time())}
         self._connection.request(
             "PUT",
-            f"/scheduler/{self.namespace}/rooms/{self.room}/ping",
+            f"/scheduler/{self.workload}/rooms/{self.room}/ping",
             json.dumps(body),
             {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
         )

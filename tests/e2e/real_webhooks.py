@@ -1,12 +1,14 @@
 """An admission webhook as meshes and policy engines bring one: a process of its own beside the API.
 
-It may inject, deny, answer late, or be gone; whatever it does, a cluster asks it of each new pod.
+It may inject, deny, answer late, or be gone; whatever it does, a cluster asks it of each new pod,
+or of the end of a namespace.
 """
 
 import base64
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,18 +21,21 @@ from tests.e2e.real_policies import ADMISSION, ANY
 from tests.gitservers.certificates import make_certificate, server_context
 
 PATIENCE_SECONDS = 3
+CREATE, DELETE = "CREATE", "DELETE"
 MESH: Json = {"name": "mesh", "image": "registry.example/mesh:1"}
 
 
 class Webhook:
     """Serves admission reviews on the loopback address; `denies` is its message, "" for none.
 
-    An answer takes `seconds`. Every pod gets a container, and a label.
+    An answer takes `seconds`. Every new pod gets a container, and a label. `asked` counts what it
+    was asked of.
     """
 
     def __init__(self, folder: Path) -> None:
         self.denies = ""
         self.seconds = 0.0
+        self.asked: Counter[str] = Counter()
         self.certificate = make_certificate(folder)
         self._server: ThreadingHTTPServer | None = None
         # Not one of those that outgoing connections get: it must be free still when we come back.
@@ -83,11 +88,13 @@ class Webhook:
 
     def review(self, asked: Json) -> Json:
         """Return the answer to one review."""
+        operation = asked["request"]["operation"]
+        self.asked[operation] += 1
         time.sleep(self.seconds)
         response: Json = {"uid": asked["request"]["uid"], "allowed": not self.denies}
         if self.denies:
             response["status"] = {"code": 403, "message": self.denies}
-        else:
+        elif operation == CREATE:
             marked = {"op": "add", "path": "/metadata/labels/example.com~1mesh", "value": "on"}
             steps = [{"op": "add", "path": "/spec/containers/-", "value": MESH}, marked]
             patch = base64.b64encode(json.dumps(steps).encode()).decode()
@@ -100,19 +107,29 @@ class Webhook:
 
 
 @contextmanager
-def reviewing(api: Api, namespace: str, folder: Path) -> Iterator[Webhook]:
-    """Have each new pod of a namespace reviewed for a block; without an answer none is made."""
+def reviewing(
+    api: Api,
+    namespace: str,
+    folder: Path,
+    what: str = "pods",
+    operation: str = CREATE,
+    patience_seconds: int = PATIENCE_SECONDS,
+) -> Iterator[Webhook]:
+    """Have each new pod of a namespace reviewed for a block; without an answer none is made.
+
+    Or its own end, with `what` "namespaces" and the operation DELETE.
+    """
     webhook = Webhook(folder)
     webhook.start()
     authority = base64.b64encode(webhook.certificate.read_bytes()).decode()
     hook: Json = {
         "name": "pods.mesh.example.com",
         "clientConfig": {"url": webhook.url, "caBundle": authority},
-        "rules": [{**ANY, "operations": ["CREATE"], "resources": ["pods"]}],
+        "rules": [{**ANY, "operations": [operation], "resources": [what]}],
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "failurePolicy": "Fail",
         "sideEffects": "None",
-        "timeoutSeconds": PATIENCE_SECONDS,
+        "timeoutSeconds": patience_seconds,
         "admissionReviewVersions": ["v1"],
     }
     path = f"{ADMISSION}/mutatingwebhookconfigurations"

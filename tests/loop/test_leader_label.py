@@ -47,7 +47,8 @@ def _start(there: Theatre, name: str) -> Service:
     service = there.start(name)
     own = KubernetesCluster(service.transport, "main")
     clock, app = service.clock, service.app
-    app._parts.label = LeaderLabel(own, "gamekeeper", name, clock, lambda: app.leading)
+    label = LeaderLabel(own, "gamekeeper", name, clock, lambda: app.leading)
+    app._parts.label = app._term._label = label
     return service
 
 
