@@ -86,7 +86,7 @@ class Status:
         """What is held of the newest head and of no workload that runs."""
         if self.unreadable:
             until = waits_until(self.unreadable, "every deletion waits for an approval")
-            reason = f"{self.unreadable}; nothing at all is written or deleted {until}"
+            reason = f"{self.unreadable}; rooms are heard, and nothing else is written {until}"
             return (Hold(HoldKind.UNREADABLE_RECORD, None, reason),)
         return notices_of(self.repository)
 

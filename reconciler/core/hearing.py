@@ -32,9 +32,9 @@ def lay(
     draining room that had been left alone for its quiet time, 0 where it was not so; `pod` is how
     its pod was seen then, None where that counts for nothing.
     """
-    before = known or replace(UNHEARD, at=now, periodic=report.periodic, said_since=now)
+    before = _before(known, report, now, pod)
     tells = _tells(report)
-    said = report.said if report.said is not None else before.said
+    said = _said(before, report)
     words = (before.said, before.health, before.game_state)
     spoke = before.tells or any(word is not None for word in words)
     confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0) if confirms_at else 0.0
@@ -63,6 +63,14 @@ def lay(
     if not tells and not report.periodic and _is_new(laid, before):
         laid = replace(laid, untold_since=now)
     return known if laid == known else replace(laid, at=now)
+
+
+def _before(known: Heard | None, report: Report, now: float, pod: LivePod | None) -> Heard:
+    """Return what was heard until now of the process that speaks."""
+    if known is None:
+        return replace(UNHEARD, at=now, periodic=report.periodic, said_since=now)
+    is_another = pod is not None and is_outlived(known, pod)
+    return over(known, now) if is_another else known
 
 
 def _tells(report: Report) -> bool:
@@ -191,6 +199,18 @@ def _matches(before: Heard, report: Report, most: int) -> int:
         matches = 0
     # Maestro reads an occupied room that names no match as one match.
     return max(1, matches) if report.said is Said.OCCUPIED else matches
+
+
+def _said(before: Heard, report: Report) -> Said | None:
+    """Return what a room says of itself after a report.
+
+    Whoever tells of somebody who plays there takes back that it is over: its pod may tell late that
+    it is another process which speaks.
+    """
+    plays = (report.players or 0) + (report.matches or 0) > 0
+    if report.said is None and before.said is Said.TERMINATED and plays:
+        return None
+    return before.said if report.said is None else report.said
 
 
 def _over_runs(

@@ -57,10 +57,11 @@ def kept_of(heard: Heard) -> str:
         "runs": heard.runs,
         "at": heard.counted,
         "ended": heard.after_end,
-        "over": heard.over_runs if heard.over_runs != heard.runs else (),
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
+    if heard.said is Said.TERMINATED and heard.over_runs != heard.runs:
+        kept["over"] = heard.over_runs
     return json.dumps(kept, separators=(",", ":"))
 
 

@@ -70,6 +70,8 @@ async def look(lane: HeadLane, now: float) -> Wanted:
         await lane.home.begin_term()  # another process led: its records are taken over
         raise
     lane.records_doubted = False
+    if lane.home.store.repository_problem:
+        await lane.home.store.recheck()  # without it nobody knows from where on to ask who signed
     reading = await read(lane, now)
     await lane.home.store.recheck()
     if _is_judged(lane, reading, now):

@@ -15,7 +15,7 @@ from reconciler.loop.found import Found
 from reconciler.loop.locks import Locks
 from reconciler.loop.refused import Refused
 from reconciler.loop.store import RecordStore
-from reconciler.model.errors import Conflict, Misconfigured
+from reconciler.model.errors import Conflict, Unreadable
 from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
 from reconciler.model.neighbours import Namesake
@@ -245,12 +245,12 @@ class Lane:
     async def begin_term(self) -> None:
         """Read the records, and take nothing for answered that whoever led before sent.
 
-        Raises what `RecordStore.load` raises: Misconfigured when all this is done.
+        Raises what `RecordStore.load` raises: Unreadable when all this is done.
         """
-        unreadable: Misconfigured | None = None
+        unreadable: Unreadable | None = None
         try:
             await self.store.load()
-        except Misconfigured as error:
+        except Unreadable as error:
             unreadable = error
         now, states = self.view.elapsed(), self.store.states()
         keys = {*states, *self.store.unreadable_workloads()}

@@ -7,7 +7,7 @@ from reconciler.core.intake import unreadable_record
 from reconciler.core.namesakes import other_kinds
 from reconciler.loop.record_places import Kept, Places, kept_ordinals, kept_repository, kept_state
 from reconciler.model import labels
-from reconciler.model.errors import Misconfigured
+from reconciler.model.errors import Misconfigured, Unreadable
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
@@ -132,7 +132,7 @@ class RecordMemory:
 
     def _check_readable(self, ref: ObjectRef, key: WorkloadKey | None = None) -> None:
         if (ref, key) in self._unreadable:
-            raise Misconfigured(self._unreadable[ref, key])
+            raise Unreadable(self._unreadable[ref, key])
 
     def _remember(self, item: Json) -> None:
         """Take a record in where it stands at its place; what says it is one elsewhere is none."""

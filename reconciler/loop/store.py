@@ -40,8 +40,8 @@ class RecordStore(RecordMemory):
         """Read every record; what was remembered is forgotten.
 
         A state or ordinal record that cannot be read holds its own workload: writing it raises
-        Misconfigured. Raises Misconfigured for such a repository record, when the others were
-        read, and the cluster's errors.
+        Unreadable. Raises Unreadable for such a repository record, when the others were read, and
+        the cluster's errors: then nothing was.
         """
         selector = f"{labels.INSTANCE}={self._places.instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)

@@ -13,6 +13,7 @@
     │   └── Unauthenticated  nobody knows who we are, so what was asked for was not judged (401)
     ├── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
     │   ├── Mistaken     a file of the operator's, with each mistake on lines of its own
+    │   ├── Unreadable   a record of ours that stands there, and says nothing that we can read
     │   └── Unserved     the server has no such kind
     ├── NotFound         asked for by name, and never was (404)
     └── Gone             asked for by name, and is no more (410)
@@ -81,6 +82,10 @@ class Misconfigured(PortError):
 
 class Mistaken(Misconfigured):
     """A file of the operator's has mistakes: the message has each on lines of its own."""
+
+
+class Unreadable(Misconfigured):
+    """A record of ours is damaged, or of a newer version: what hangs on it waits."""
 
 
 class Unserved(Misconfigured):

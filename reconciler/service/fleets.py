@@ -107,6 +107,8 @@ class FleetCommits:
         self, subject: str, by: str, files: Callable[[Reading, Tree], Awaitable[Files]]
     ) -> str:
         lane, terms = self._lane, self._terms()
+        if lane.home.store.repository_problem:
+            raise Unmade(503, f"{lane.home.store.repository_problem}: no commit is judged by it")
         head = await self._repository.fetch()
         reading = lane.reading
         if reading is None or reading.commit != head.commit:

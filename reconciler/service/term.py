@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from reconciler.loop.lane import Lane
-from reconciler.model.errors import Misconfigured, PortError
+from reconciler.model.errors import PortError, Unreadable
 from reconciler.ports import Clock
 from reconciler.service.leader_label import LeaderLabel
 from reconciler.service.retries import Retries
@@ -70,7 +70,7 @@ class Term:
             await self._label.take()
         try:
             await self._lane.begin_term()
-        except Misconfigured as error:
+        except Unreadable as error:
             # The repository's record alone: nothing is wanted until a look finds it mended. The
             # others were read, and by these rooms are heard.
             self._blind(error)

@@ -248,7 +248,7 @@ async def test_where_no_record_of_the_repository_can_be_read_the_whole_instance_
     status = status_of(fresh.lane, fresh.view.workloads(), None, 0.0)
     assert [each.key.name for each in status.workloads] == ["arena", "lobby", "plaza"]
     assert status.notices[0].kind is HoldKind.UNREADABLE_RECORD
-    assert "nothing at all is written" in status.notices[0].reason
+    assert "nothing else is written" in status.notices[0].reason
     world.commit({**scaled(4), "schedulers/lobby.yaml": None})
     for waiting in (fresh, process):
         await turns(world, waiting)

@@ -245,4 +245,4 @@ class Book:
     def _ignore(self, key: WorkloadKey) -> None:
         if key not in self._ignored:
             self._ignored.add(key)
-            log.info("rooms of %s report, and its spec says `reports: none`: not listened to", key)
+            log.info("rooms of %s report, and are not to (`reports: none`): not listened to", key)

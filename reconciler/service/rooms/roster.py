@@ -8,7 +8,7 @@ from reconciler.core.departing import is_known, last_workload
 from reconciler.core.reporting import is_listened_to, tells_by_silence
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Gone, NotFound, PortError, Unseen
-from reconciler.model.live import NO_NODES, LiveNode, LivePod
+from reconciler.model.live import NO_NODES, LiveNode, LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Mark
 from reconciler.model.specs import Workload
@@ -29,6 +29,7 @@ class Roster:
         self._clock = clock
         self.shared = False
         """Whether another process may lead at the same time: none holds a lease."""
+        self._unknown: dict[WorkloadKey, tuple[LiveWorkload, Workload]] = {}
         self._lost: set[str] = set()
         self._lost_of = NO_NODES
         self._places: dict[str, tuple[WorkloadKey, ...]] = {}
@@ -48,7 +49,15 @@ class Roster:
         desired = self._lane.wanted.effective.get(key)
         if desired is not None:
             return desired.workload
-        return last_workload(key, self._lane.store.state(key), self.view.of(key).pods)
+        record, live = self._lane.store.state(key), self.view.of(key)
+        if record.accepted is not None:
+            self._unknown.pop(key, None)
+            return last_workload(key, record, ())
+        # It is asked for each room, and looks through all of them.
+        found = self._unknown.get(key)
+        if found is None or found[0] is not live:
+            found = self._unknown[key] = live, last_workload(key, record, live.pods)
+        return found[1]
 
     def listens_to(self, key: WorkloadKey, pod: LivePod) -> bool:
         """Whether it is known by now what counts of a room's words, or that they do."""

@@ -20,17 +20,17 @@ class Unlistened:
     """`ports.Reports` that is deaf to whoever should report, so that it is held with the reason.
 
     Without it such a workload would wait for ever, and nobody would be told for what. The log tells
-    it once a workload. `workload` is what is wanted of one, None where that is not known.
+    it once a workload. `workload` is what is wanted of one, or was.
     """
 
-    def __init__(self, workload: Callable[[WorkloadKey], Workload | None]) -> None:
+    def __init__(self, workload: Callable[[WorkloadKey], Workload]) -> None:
         self._workload = workload
         self._told: set[WorkloadKey] = set()
 
     def of(self, key: WorkloadKey) -> Ears:
         """Return that we are deaf; where rooms report nothing, that nothing is heard."""
         workload = self._workload(key)
-        if workload is None or not workload.hears:
+        if not workload.hears:
             self._told.discard(key)
             return NO_EARS
         if key not in self._told:

@@ -227,7 +227,10 @@ def test_that_a_game_is_over_is_the_word_of_the_process_that_ran_then() -> None:
     assert not is_outlived(told, a_pod(0, runs=(2, 0))), "one of them runs on"
     assert is_outlived(told, a_pod(0, runs=(2, 1)))
     well = report(health=Health.HEALTHY)
-    assert is_outlived(lay(told, well, 4, NOW, pod=a_pod(0, runs=(2, 1))), a_pod(0, runs=(2, 1)))
+    assert lay(told, well, 4, NOW, pod=a_pod(0, runs=(2, 1))).said is None
+    assert lay(told, well, 4, NOW, pod=a_pod(0, runs=(2, 0))).said is Said.TERMINATED
+    assert lay(told, report(players=3), 4, NOW, pod=a_pod(0, runs=(1, 0))).busy
+    assert not lay(told, report(players=0), 4, NOW, pod=a_pod(0, runs=(1, 0))).busy
     assert not is_outlived(
         lay(told, over, 4, NOW, pod=a_pod(0, runs=(2, 1))), a_pod(0, runs=(2, 1))
     )

@@ -72,3 +72,45 @@ def test_or_before_its_pod_tells_of_the_restart(over: Report) -> None:
         assert state(it) == (RoomState.TERMINATED, False)
 
     on_stage(act)
+
+
+PLAYERS = {
+    "on change": Report(periodic=False, players=3),
+    "ours, again and again": Report(periodic=True, players=3),
+}
+
+
+@pytest.mark.parametrize("count", PLAYERS.values(), ids=PLAYERS)
+@pytest.mark.parametrize("over", COUNTS.values(), ids=COUNTS)
+@pytest.mark.parametrize("early", [False, True], ids=["", "before its pod tells of the restart"])
+def test_players_of_the_next_process_are_protected(
+    count: Report, over: Report, early: bool
+) -> None:
+    async def act(it: Stage) -> None:
+        await it.say(READY)
+        await asyncio.sleep(5.0)
+        await it.say(over)
+        if early:
+            it.flows.clear()
+            restart = asyncio.create_task(crashes(it))
+            await asyncio.sleep(3.0)
+            await it.say(count)
+            it.flows.set()
+            await restart
+        else:
+            await crashes(it)
+            await asyncio.sleep(20.0)
+        for _ in range(4):
+            await it.say(count)
+            await asyncio.sleep(5.0)
+        room = it.desk.find("arena", "arena-0")
+        assert (room.judged.protected != "", room.available, it.label()) == (True, False, "busy")
+        await it.desk.leave(room, leaves=True, by="anna", own=False)
+        for _ in range(6):
+            await it.seen()
+            await asyncio.sleep(10.0)
+            await it.say(count)
+        verdict = it.desk.fence(it.desk.find("arena", "arena-0"))
+        assert verdict is None or not verdict.may
+
+    on_stage(act)
