@@ -8,6 +8,7 @@ from reconciler.cli.convergence import TRIES, Convergence, Course
 from reconciler.loop.lane import Lane
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.service.cluster_lane import ClusterLane
 from reconciler.wiring.clock import SystemClock
@@ -136,3 +137,20 @@ def test_a_defect_ends_the_wait_and_is_named() -> None:
     convergence.crashed("local", KEY, KeyError("x"))
     assert convergence.courses[KEY].is_over
     assert "KeyError" in convergence.courses[KEY].error
+
+
+def test_of_one_that_goes_more_may_be_made_for_a_minute_and_no_longer() -> None:
+    at, gone = {KEY: 100.0}, Convergence()
+    gone.courses = {KEY: course(Plan(KEY, Counts()))}
+    assert gone.courses[KEY].is_over
+    for now, deleting, is_over in (
+        (159.0, {KEY}, False),
+        (160.0, {KEY}, True),
+        (159.0, set[WorkloadKey](), True),
+    ):
+        lane = SimpleNamespace(
+            unanswered_at=at,
+            wanted=SimpleNamespace(deleting=deleting),
+            view=SimpleNamespace(elapsed=lambda now=now: now),
+        )
+        assert gone._is_over(cast(Lane, lane), KEY) is is_over
