@@ -11,7 +11,6 @@ from reconciler.cli.leading import Leading
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
 from reconciler.core.ending import late_seconds
-from reconciler.loop.lane import Lane
 from reconciler.model.holds import Hold, is_suspended
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
@@ -39,7 +38,10 @@ DONE = {
 
 @dataclass(slots=True)
 class Course:
-    """How far one workload has come. `done` counts steps by noun and what was done to it."""
+    """How far one workload has come. `done` counts steps by noun and what was done to it.
+
+    `late` is whether its plan waits for what may be made of it yet, though it goes.
+    """
 
     plan: Plan | None = None
     done: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -47,6 +49,7 @@ class Course:
     error: str = ""
     holds: tuple[Hold, ...] = ()
     gone: bool = False
+    late: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -75,7 +78,7 @@ class Course:
             there = counts.ready + counts.unready == counts.desired
         leaving = counts.leaving and self.plan.wake_in_seconds is not None
         settled = self.plan.done and not self.error and not self.holds
-        return settled and there and not counts.old and not leaving
+        return settled and there and not counts.old and not leaving and not self.late
 
 
 class Convergence:
@@ -104,7 +107,7 @@ class Convergence:
             asyncio.create_task(self._lane.run(), name="cluster"),
         ]
         try:
-            await self._until_over(lanes.one.lane, serving, leading, progress, timeout_seconds)
+            await self._until_over(serving, leading, progress, timeout_seconds)
         finally:
             for task in serving:
                 task.cancel()
@@ -112,14 +115,13 @@ class Convergence:
 
     async def _until_over(
         self,
-        lane: Lane,
         serving: list["asyncio.Task[None]"],
         leading: Leading,
         progress: Progress,
         timeout_seconds: float,
     ) -> None:
         deadline = time.monotonic() + timeout_seconds
-        while not all(self._is_over(lane, key) for key in self.courses):
+        while not all(course.is_over for course in self.courses.values()):
             self.timed_out = time.monotonic() > deadline
             self.deposed = not leading.leads
             if self.timed_out or self.deposed:
@@ -131,13 +133,6 @@ class Convergence:
             for task in done:
                 await task
 
-    def _is_over(self, lane: Lane, key: WorkloadKey) -> bool:
-        """Whether nothing is to be waited for: nor may more of one that goes be made yet."""
-        course = self.courses[key]
-        at = lane.unanswered_at.get(key) if key in lane.wanted.deleting else None
-        late = course.as_wanted and not course.gone and late_seconds(at, lane.view.elapsed()) > 0
-        return course.is_over and not late
-
     def _said(self) -> str:
         plans = [course.plan for course in self.courses.values() if course.plan]
         ready = sum(min(plan.counts.ready, plan.counts.desired) for plan in plans)
@@ -147,8 +142,12 @@ class Convergence:
 
     def planned(self, cluster: str, plan: Plan) -> None:
         """A workload was planned."""
-        if plan.key in self.courses:
-            self.courses[plan.key].plan = plan
+        course = self.courses.get(plan.key)
+        if course and self._lane:
+            lane = self._lane.lane
+            at = lane.unanswered_at.get(plan.key) if plan.key in lane.wanted.deleting else None
+            course.plan = plan
+            course.late = bool(plan.wake_in_seconds and late_seconds(at, lane.view.elapsed()))
 
     def settled(self, report: Report) -> None:
         """A workload's plan was carried out: plan it again, since its records have moved on."""

@@ -223,4 +223,11 @@ def _over_runs(
 
 
 def _players(before: Heard, report: Report) -> int:
+    """Return the players after a report: whoever is no more over has none until it tells of any.
+
+    Those that were told of since took back that it is over.
+    """
+    is_back = before.said is Said.TERMINATED and report.said in (Said.READY, Said.OCCUPIED)
+    if is_back and report.players is None:
+        return 0
     return before.players if report.players is None else min(max(0, report.players), MOST_PLAYERS)

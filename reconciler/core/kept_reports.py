@@ -33,8 +33,13 @@ def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | 
         since = known.said_since if fresh.said is known.said else now
         laid = replace(fresh, at=known.at, said_since=since)
         return known if laid == known else replace(laid, at=now)
+    if fresh.players and known.said is Said.TERMINATED is not fresh.said:
+        # The one who kept them heard the next process: it is over no more.
+        said = replace(known, said=None, over_runs=(), said_since=now)
+    else:
+        said = known
     laid = replace(
-        known,
+        said,
         periodic=known.periodic or fresh.periodic,
         players=fresh.players,
         mixed=known.mixed or fresh.mixed or known.periodic is not fresh.periodic,

@@ -25,7 +25,10 @@ from reconciler.service.reactions import Stage
 from reconciler.service.room_metrics import Spread
 
 SWEEP_SECONDS = 1.0
-ERRORS = ("Unavailable", "Unanswered", "Conflict", "RecordChanged", "Denied", "Misconfigured")
+ERRORS = (
+    *("Unavailable", "Unanswered", "Conflict", "RecordChanged"),
+    *("Denied", "Misconfigured", "Unreadable"),
+)
 REACTION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 WAYS = ("up", "down", "given-up")
 

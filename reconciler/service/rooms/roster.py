@@ -48,9 +48,10 @@ class Roster:
         """
         desired = self._lane.wanted.effective.get(key)
         if desired is not None:
+            self._unknown.pop(key, None)
             return desired.workload
         record, live = self._lane.store.state(key), self.view.of(key)
-        if record.accepted is not None:
+        if record.accepted is not None or not live.pods:
             self._unknown.pop(key, None)
             return last_workload(key, record, ())
         # It is asked for each room, and looks through all of them.

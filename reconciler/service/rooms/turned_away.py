@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reconciler.core import hearing, kept_reports
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Report
+from reconciler.model.rooms import Report, Said
 from reconciler.service.rooms import kept
 from reconciler.service.rooms.lines import Line
 
@@ -37,7 +37,7 @@ class Untaken:
         Or whether whoever told it is no more: its game began anew since, or ended for good. A pod
         tells when in whole seconds, rounded down, by its node's clock.
         """
-        if line is not None and line.counted_at >= self.at:
+        if line is not None and (line.counted_at >= self.at or self._is_over_since(line)):
             return True
         if self.unix_seconds < pod.game_started_at - kept.CLOCKS_APART_SECONDS:
             return True
@@ -45,6 +45,11 @@ class Untaken:
             return True
         told = kept_reports.heard_of(pod.kept_report)
         return told is not None and told.counted > self.unix_seconds + CLOCKS_APART_SECONDS
+
+    def _is_over_since(self, line: Line) -> bool:
+        """Whether the last that the room said itself, after that count, is that it is over."""
+        said = line.report.said if line.report is not None else None
+        return said is Said.TERMINATED and line.told_at >= self.at
 
 
 class TurnedAway:

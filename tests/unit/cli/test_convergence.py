@@ -8,7 +8,6 @@ from reconciler.cli.convergence import TRIES, Convergence, Course
 from reconciler.loop.lane import Lane
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
-from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.service.cluster_lane import ClusterLane
 from reconciler.wiring.clock import SystemClock
@@ -139,18 +138,17 @@ def test_a_defect_ends_the_wait_and_is_named() -> None:
     assert "KeyError" in convergence.courses[KEY].error
 
 
-def test_of_one_that_goes_more_may_be_made_for_a_minute_and_no_longer() -> None:
-    at, gone = {KEY: 100.0}, Convergence()
-    gone.courses = {KEY: course(Plan(KEY, Counts()))}
-    assert gone.courses[KEY].is_over
-    for now, deleting, is_over in (
-        (159.0, {KEY}, False),
-        (160.0, {KEY}, True),
-        (159.0, set[WorkloadKey](), True),
-    ):
-        lane = SimpleNamespace(
-            unanswered_at=at,
-            wanted=SimpleNamespace(deleting=deleting),
-            view=SimpleNamespace(elapsed=lambda now=now: now),
-        )
-        assert gone._is_over(cast(Lane, lane), KEY) is is_over
+def test_who_goes_and_waits_for_what_may_be_made_yet_is_waited_for() -> None:
+    """Until it is planned without that wait: by the clock alone it would end a moment too soon."""
+    wanted = SimpleNamespace(deleting={KEY})
+    view = SimpleNamespace(elapsed=lambda: 159.0)
+    lane = SimpleNamespace(unanswered_at={KEY: 100.0}, wanted=wanted, view=view)
+    going = Convergence()
+    going.courses = {KEY: Course()}
+    going._lane = cast(ClusterLane, SimpleNamespace(lane=lane))
+    for wake_in_seconds, is_over in ((1.0, False), (None, True)):
+        going.planned("local", Plan(KEY, Counts(), wake_in_seconds=wake_in_seconds))
+        assert going.courses[KEY].is_over is is_over
+    view.elapsed = lambda: 160.0
+    going.planned("local", Plan(KEY, Counts(), wake_in_seconds=5.0))
+    assert going.courses[KEY].is_over, "who shares its namespace is not waited for"
