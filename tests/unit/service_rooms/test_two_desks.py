@@ -1,0 +1,154 @@
+"""Two processes lead by turns, and their watches are late by chance: what a game told last stands.
+
+A game repeats itself on one path and tells its players on change on another. It says that it is
+over, its container begins anew, and the next one speaks: of all that each desk saw a part, and the
+rest stands on the pod. Nobody who plays may be taken for gone, and nobody who has gone for there.
+"""
+
+import asyncio
+import random
+
+import pytest
+
+from reconciler.model.errors import Unavailable
+from reconciler.model.rooms import GameState, Health, Report
+from reconciler.sandbox.behaviour import CRASH
+from tests.unit.core.making import a_key
+from tests.unit.service_rooms.stage import READY, Stage, on_stage, players
+from tests.unit.service_rooms.test_other_terms import game, until
+from tests.unit.service_rooms.test_over_and_after import OVER, another
+
+SEEDS = 120
+SETTLED_SECONDS = 120.0
+WORDS = {
+    "health": Report(periodic=False, health=Health.HEALTHY),
+    "state": Report(periodic=False, game_state=GameState.RUNNING),
+}
+COURSE = (
+    *("nobody", "over", "wait", "blind", "change", "restart", "somebody", "change"),
+    *("health", "wait", "see", "wait"),
+)
+"""Near which trouble is: each seed leaves some of it out, and puts other steps in between."""
+STEPS = (
+    *("somebody", "nobody", "over", "over", "ready", "health", "state", "wait"),
+    *("change", "change", "restart", "flow"),
+)
+
+
+class Play:
+    """One seed. `players` is what the process that runs told last, None where it told nothing."""
+
+    def __init__(self, one: Stage, two: Stage, chance: random.Random) -> None:
+        self.both = one, two
+        self.leads = one
+        self.chance = chance
+        self.ping = READY
+        self.players: int | None = None
+
+    async def run(self) -> None:
+        """Play it, and let everything be seen and heard in the end."""
+        chance = self.chance
+        await self._say(self.ping)
+        steps = [step for each in COURSE if chance.random() < 0.85 for step in self._beside(each)]
+        while len(steps) < 14:
+            steps.append(chance.choice(STEPS))
+        for step in steps:
+            await self._step(step)
+            await asyncio.sleep(chance.choice((0.0, 0.2, 1.0)))
+            self._plans()
+        for each in self.both:
+            each.flows.set()
+            await each.seen()
+        for _ in range(12):
+            await asyncio.sleep(SETTLED_SECONDS / 12)
+            await self._say(self.ping)
+            self.leads.desk.book.of(a_key())
+
+    def _beside(self, step: str) -> list[str]:
+        return [step, self.chance.choice(STEPS)] if self.chance.random() < 0.25 else [step]
+
+    async def _step(self, step: str) -> None:
+        match step:
+            case "change":
+                await self._change()
+            case "restart" if game(self.both[0])["restartCount"] < 3:
+                await self._restart()
+            case "blind" | "see" | "flow":
+                await self._see(step)
+            case _:
+                await self._speak(step)
+
+    async def _speak(self, step: str) -> None:
+        match step:
+            case "somebody" if self.ping is not OVER:
+                await self._count(self.chance.randint(1, 4))
+            case "nobody":
+                await self._count(0)
+            case "over":
+                if self.players:
+                    await self._count(0)
+                self.ping = OVER
+                await self._say(OVER)
+            case "health" | "state":
+                await self._say(WORDS[step])
+            case "ready" | "wait":
+                await asyncio.sleep(self.chance.choice((1.0, 3.0, 10.0)))
+                await self._say(self.ping)
+
+    async def _see(self, step: str) -> None:
+        """Let watches go on or be late: of who leads, of both, of one or the other."""
+        for each in (self.leads,) if step == "blind" else self.both:
+            sees = step == "see" or (step == "flow" and self.chance.random() < 0.5)
+            each.flows.set() if sees else each.flows.clear()
+        await asyncio.sleep(self.chance.choice((0.0, 0.5, 1.5)))
+
+    async def _say(self, report: Report) -> None:
+        """Say it until somebody takes it in, as games do."""
+        for _ in range(20):
+            try:
+                await self.leads.say(report)
+            except Unavailable:
+                await asyncio.sleep(1.0)
+            else:
+                return
+
+    async def _count(self, number: int) -> None:
+        self.players = number
+        await self._say(players(number))
+
+    async def _change(self) -> None:
+        await asyncio.sleep(self.chance.choice((0.5, 6.0, 12.0)))
+        self.leads.leads = False
+        self.leads.desk.forget()
+        self.leads = self.both[self.leads is self.both[0]]
+        self.leads.leads = True
+        self.leads.listen()
+        await asyncio.sleep(self.chance.choice((0.2, 1.5, 2.5)))
+
+    async def _restart(self) -> None:
+        one = self.both[0]
+        before = game(one)["restartCount"]
+        await one.patch(annotations={CRASH: "0.1"})
+        await until(lambda: game(one)["restartCount"] > before)
+        await one.patch(annotations={CRASH: None})
+        await until(lambda: "running" in game(one)["state"])
+        self.players, self.ping = None, READY
+
+    def _plans(self) -> None:
+        """Let the lane look at the rooms, as before a plan."""
+        if self.chance.random() < 0.6:
+            self.leads.desk.book.of(a_key())
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_what_a_game_told_last_stands_whoever_heard_it(seed: int) -> None:
+    async def act(it: Stage) -> None:
+        async with another(it) as other:
+            play = Play(it, other, random.Random(seed))
+            await play.run()
+            judged = play.leads.desk.find("arena", "arena-0").judged
+            stands = judged.protected != "", it.label() == "busy"
+            if play.players is not None:
+                assert stands == ((True, True) if play.players else (False, False)), judged
+
+    on_stage(act)
