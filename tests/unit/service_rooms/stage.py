@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -177,11 +177,31 @@ async def stage(rooms: int = 1, **workload: Any) -> AsyncIterator[Stage]:
     try:
         yield made
     finally:
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError, Unavailable):
-                await task
+        await _ended(tasks)
+
+
+@asynccontextmanager
+async def another(it: Stage) -> AsyncIterator[Stage]:
+    """Open another process beside the one room of a stage; it does not lead yet."""
+    made = Stage(it.world)
+    made.transport.changed = it.transport.changed
+    made.leads = False
+    tasks = [asyncio.create_task(made.view.run())]
+    await made.view.synced()
+    made.lane.store._ordinals[a_key()] = Kept(Ordinals(1))
+    tasks.append(asyncio.create_task(made.desk.run()))
+    try:
+        yield made
+    finally:
+        await _ended(tasks)
+
+
+async def _ended(tasks: Sequence["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, Unavailable):
+            await task
 
 
 class Coded:

@@ -5,21 +5,16 @@ It repeats itself on Maestro's path and tells its players on change: these it te
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from reconciler.loop.record_places import Kept
 from reconciler.model import labels
-from reconciler.model.errors import Unavailable
-from reconciler.model.records import Ordinals
 from reconciler.model.rooms import GameState, Health, Mark, Report, Said
 from reconciler.room_ports import Came
 from reconciler.sandbox.behaviour import CRASH
 from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
-from tests.unit.service_rooms.stage import READY, Stage, on_stage, players
+from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
 from tests.unit.service_rooms.test_other_terms import crashes, game, until
 
 OVER = Report(periodic=True, said=Said.TERMINATED, matches=0)
@@ -63,26 +58,6 @@ async def others_write(it: Stage) -> None:
     """Let another leader write what the next process told it: three players, once."""
     kept = {"players": 3, "periodic": True, "runs": [1], "at": int(it.clock.now()) + 1}
     await it.mark(Mark.BUSY, **{labels.REPORT: json.dumps(kept, separators=(",", ":"))})
-
-
-@asynccontextmanager
-async def another(it: Stage) -> AsyncIterator[Stage]:
-    """Another process, which does not lead yet."""
-    other = Stage(it.world)
-    other.transport.changed = it.transport.changed
-    other.leads = False
-    tasks = [asyncio.create_task(other.view.run())]
-    await other.view.synced()
-    other.lane.store._ordinals[a_key()] = Kept(Ordinals(1))
-    tasks.append(asyncio.create_task(other.desk.run()))
-    try:
-        yield other
-    finally:
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError, Unavailable):
-                await task
 
 
 @pytest.mark.parametrize("word", WORDS.values(), ids=WORDS)

@@ -14,9 +14,9 @@ from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import GameState, Health, Report
 from reconciler.sandbox.behaviour import CRASH
 from tests.unit.core.making import a_key
-from tests.unit.service_rooms.stage import READY, Stage, on_stage, players
+from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
 from tests.unit.service_rooms.test_other_terms import game, until
-from tests.unit.service_rooms.test_over_and_after import OVER, another
+from tests.unit.service_rooms.test_over_and_after import OVER
 
 SEEDS = 120
 SETTLED_SECONDS = 120.0
