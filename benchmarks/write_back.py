@@ -1,10 +1,14 @@
 """How soon decisions stand in Git: many at once beside a person, and an hour that Git was away."""
 
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.results import Figure, Section, at_most, median_and_all
 from tests.e2e import many, outage, rush
+from tests.e2e.processes import until
 
 ROUNDS = 5
 QUIET_SECONDS = 10
@@ -15,6 +19,7 @@ CHANGES = 50
 AWAY_SECONDS = 300.0
 LATE_SECONDS = 60.0
 """A lease's time, an election, and the start of rooms."""
+ENDING_SECONDS = 10.0
 
 
 def measure() -> Section:
@@ -45,14 +50,14 @@ def measure() -> Section:
 
 
 def _round(pause_seconds: float) -> rush.Rush:
-    with tempfile.TemporaryDirectory(prefix="gamekeeper-bench-") as name:
-        return rush.play(Path(name), QUIET_SECONDS, pause_seconds)
+    with _folder() as folder:
+        return rush.play(folder, QUIET_SECONDS, pause_seconds)
 
 
 def measure_changes() -> Section:
     """Play the whole campaign: every policy changes its mind fifty times."""
-    with tempfile.TemporaryDirectory(prefix="gamekeeper-bench-") as name:
-        played = many.play(Path(name), CHANGES)  # raises where anything is lost
+    with _folder() as folder:
+        played = many.play(folder, CHANGES)  # raises where anything is lost
     figures = [
         Figure("played", played),
         at_most("decisions or lines lost, bytes of others, forced pushes", 0, 0, "", 0),
@@ -67,8 +72,8 @@ def measure_changes() -> Section:
 
 def measure_outage() -> Section:
     """Measure a rush without Git in which the leader dies with its disk."""
-    with tempfile.TemporaryDirectory(prefix="gamekeeper-bench-") as name:
-        done = outage.play(Path(name), AWAY_SECONDS)
+    with _folder() as folder:
+        done = outage.play(folder, AWAY_SECONDS)
     figures = [
         at_most("fewer rooms than wanted, in all", done.late_seconds, LATE_SECONDS, "s", 0),
         at_most("commits when the host is back", done.commits, 1, "", 0),
@@ -82,3 +87,19 @@ def measure_outage() -> Section:
         " repository leads.",
     ]
     return Section("outage", "a rush without Git", figures, notes)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Give a place, and remove it: the git of a process that was killed may write a moment more."""
+    folder = Path(tempfile.mkdtemp(prefix="gamekeeper-bench-"))
+    try:
+        yield folder
+    finally:
+        until("nobody writes there", lambda: _is_removed(folder), ENDING_SECONDS)
+
+
+def _is_removed(folder: Path) -> bool:
+    if folder.exists():
+        shutil.rmtree(folder)
+    return True
