@@ -9,7 +9,7 @@ import pytest
 from reconciler.loop.landing import Landed
 from reconciler.model.decisions import GIVEN_UP, NO_PAST, Decision
 from reconciler.model.edits import Edit, Refusal
-from reconciler.model.errors import Denied, RecordChanged, Unavailable
+from reconciler.model.errors import Denied, RecordChanged, Unavailable, Unreadable
 from reconciler.model.intents import Intent, Scaling, Step
 from reconciler.model.pauses import Pause
 from reconciler.model.scaling import Direction
@@ -114,14 +114,14 @@ def test_commits_races_and_failures_are_counted() -> None:
     hall.scaling.unlanded(Unavailable("down"))
     hall.scaling.unlanded(Denied("protected"))
     hall.scaling.unlanded(Denied("protected"))
+    hall.scaling.unlanded(Unreadable("a record is damaged"))
     hall.scaling.unrecorded(RecordChanged("by a hand"))
     assert (read(hall, "commits_total"), read(hall, "commit_races_total")) == (1, 1)
     assert read(hall, "commits_unrecorded_total") == 1
-    counts = [
-        read(hall, "commit_failures_total", reason=reason)
-        for reason in ("Unavailable", "Denied", "Misconfigured", "Conflict", "RecordChanged")
-    ]
-    assert counts == [1, 2, 0, 0, 0], "each is there before it happens"
+    happened = {"Unavailable": 1, "Denied": 2, "Unreadable": 1}
+    before_it_happens = {"Unanswered": 0, "Misconfigured": 0, "Conflict": 0, "RecordChanged": 0}
+    for reason, count in (happened | before_it_happens).items():
+        assert read(hall, "commit_failures_total", reason=reason) == count, reason
 
 
 def test_an_edit_that_is_refused_again_and_again_counts_once_for_each_reason() -> None:
