@@ -35,8 +35,7 @@ def lay(
     before = _before(known, report, now, pod)
     tells = _tells(report)
     said = _said(before, report)
-    words = (before.said, before.health, before.game_state)
-    spoke = before.tells or any(word is not None for word in words)
+    spoke = before.tells or _said_anything(before)
     confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0) if confirms_at else 0.0
     laid = Heard(
         at=before.at,
@@ -56,13 +55,35 @@ def lay(
         counted=before.counted,
         after_end=before.after_end,
         over_runs=_over_runs(before, report, said, pod),
+        long_ago=report.players is None and before.long_ago,
     )
     begun = before.begun or laid.busy or begins(laid)
-    down = pod.runs if pod is not None and not pod.running else None
-    laid = replace(laid, defies=down if laid.busy else None, begun=begun)
+    laid = replace(laid, defies=_defies(laid, pod), begun=begun)
     if not tells and not report.periodic and _is_new(laid, before):
         laid = replace(laid, untold_since=now)
     return known if laid == known else replace(laid, at=now)
+
+
+def _said_anything(heard: Heard) -> bool:
+    return any(word is not None for word in (heard.said, heard.health, heard.game_state))
+
+
+def _defies(heard: Heard, pod: LivePod | None) -> tuple[int, ...] | None:
+    return pod.runs if pod is not None and not pod.running and heard.busy else None
+
+
+def recalled(
+    known: Heard | None, players: int, over_runs: tuple[int, ...] | None, now: float
+) -> Heard:
+    """Return what is heard of a room that told of players when nothing was taken in.
+
+    `over_runs` is under which restarts it said since that its game is over, None where it did not:
+    that stands as it was heard.
+    """
+    laid = lay(known, Report(periodic=False, players=players), 0, now)
+    if known is None or over_runs is None:
+        return laid
+    return replace(laid, said=known.said, said_since=known.said_since, over_runs=over_runs)
 
 
 def _before(known: Heard | None, report: Report, now: float, pod: LivePod | None) -> Heard:
@@ -130,7 +151,12 @@ def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
 
 def is_outlived(heard: Heard, pod: LivePod) -> bool:
     """Whether another process runs than the one that said that its game is over."""
-    return heard.said is Said.TERMINATED and _restarted(heard.over_runs, pod.runs)
+    return heard.said is Said.TERMINATED and is_over_before(heard, pod.runs)
+
+
+def is_over_before(heard: Heard, runs: tuple[int, ...]) -> bool:
+    """Whether a room told of its players, and then that its game is over, before it began anew."""
+    return heard.over_runs is not None and _restarted(heard.over_runs, runs)
 
 
 def _restarted(before: tuple[int, ...], runs: tuple[int, ...]) -> bool:
@@ -147,7 +173,9 @@ def is_doubtful(heard: Heard, pod: LivePod) -> bool:
     pinged = heard.periodic and (heard.said is Said.OCCUPIED or heard.matches > 0)
     if not heard.players or pinged or not keeps(heard):
         return False
-    return began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
+    return (
+        heard.long_ago or began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
+    )
 
 
 def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | None = None) -> Heard:
@@ -158,7 +186,7 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     """
     # The process that said that it is empty is gone.
     anew = replace(heard, players=0, confirmed_at=0.0, health=health, game_state=None, at=now)
-    anew = replace(anew, runs=runs, counted=0, untold_since=0.0, over_runs=())
+    anew = replace(anew, runs=runs, counted=0, untold_since=0.0, over_runs=None, long_ago=False)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
@@ -180,7 +208,8 @@ def over(heard: Heard, now: float) -> Heard:
         confirmed_at=0.0,
         untold_since=0.0,
         after_end=False,
-        over_runs=(),
+        over_runs=None,
+        long_ago=False,
     )
 
 
@@ -215,19 +244,12 @@ def _said(before: Heard, report: Report) -> Said | None:
 
 def _over_runs(
     before: Heard, report: Report, said: Said | None, pod: LivePod | None
-) -> tuple[int, ...]:
-    """Return under which restarts a room says that it is over, () where it does not."""
-    if said is not Said.TERMINATED:
-        return ()
-    return before.over_runs if report.said is None or pod is None else pod.runs
+) -> tuple[int, ...] | None:
+    """Return under which restarts a room said that it is over, since it told of its players."""
+    if report.said is Said.TERMINATED:
+        return before.over_runs if pod is None else pod.runs
+    return before.over_runs if report.players is None or said is Said.TERMINATED else None
 
 
 def _players(before: Heard, report: Report) -> int:
-    """Return the players after a report: whoever is no more over has none until it tells of any.
-
-    Those that were told of since took back that it is over.
-    """
-    is_back = before.said is Said.TERMINATED and report.said in (Said.READY, Said.OCCUPIED)
-    if is_back and report.players is None:
-        return 0
     return before.players if report.players is None else min(max(0, report.players), MOST_PLAYERS)

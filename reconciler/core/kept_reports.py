@@ -20,11 +20,14 @@ LONGEST_KEPT = 400
 E = TypeVar("E", bound=StrEnum)
 
 
-def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | None:
+def renewed(
+    known: Heard | None, kept: str, now: float, spoke: bool, over_at: float
+) -> Heard | None:
     """Return what is heard of a room whose players only its pod tells, by the report kept there.
 
     Whoever leads beside us, or led before, may have kept another one than was seen when we began
-    to listen. Where the room `spoke` to us since, what it said to us stands beside it.
+    to listen. Where the room `spoke` to us since, what it said to us stands beside it; `over_at` is
+    when it told us that it is over, in Unix seconds, minus infinity for never.
     """
     fresh = heard_of(kept, now)
     if fresh is None or known is None:
@@ -33,9 +36,10 @@ def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | 
         since = known.said_since if fresh.said is known.said else now
         laid = replace(fresh, at=known.at, said_since=since)
         return known if laid == known else replace(laid, at=now)
-    if fresh.players and known.said is Said.TERMINATED is not fresh.said:
+    later = fresh.counted >= over_at
+    if fresh.players and later and known.said is Said.TERMINATED is not fresh.said:
         # The one who kept them heard the next process: it is over no more.
-        said = replace(known, said=None, over_runs=(), said_since=now)
+        said = replace(known, said=None, said_since=now)
     else:
         said = known
     laid = replace(
@@ -46,6 +50,8 @@ def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | 
         runs=fresh.runs,
         counted=fresh.counted,
         after_end=fresh.after_end,
+        over_runs=said.over_runs if said.said is Said.TERMINATED else fresh.over_runs,
+        long_ago=fresh.long_ago,
     )
     return known if laid == known else replace(laid, at=now)
 
@@ -62,10 +68,12 @@ def kept_of(heard: Heard) -> str:
         "runs": heard.runs,
         "at": heard.counted,
         "ended": heard.after_end,
+        "vain": heard.long_ago,
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
-    if heard.said is Said.TERMINATED and heard.over_runs != heard.runs:
+    is_implied = heard.said is Said.TERMINATED and heard.over_runs == heard.runs
+    if heard.over_runs is not None and not is_implied:
         kept["over"] = heard.over_runs
     return json.dumps(kept, separators=(",", ":"))
 
@@ -93,10 +101,12 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
             runs=tuple(_count(each, MOST_RESTARTS) for each in kept.get("runs", ())),
             counted=_count(kept.get("at", 0), LATEST),
             after_end=kept.get("ended", False) is True,
+            long_ago=kept.get("vain", False) is True,
         )
-        if heard.said is Said.TERMINATED:
-            over = kept.get("over", heard.runs)
-            heard = replace(heard, over_runs=tuple(_count(each, MOST_RESTARTS) for each in over))
+        over = kept.get("over", heard.runs if heard.said is Said.TERMINATED else None)
+        if over is not None:
+            runs = tuple(_count(each, MOST_RESTARTS) for each in over)
+            heard = replace(heard, over_runs=runs)
         # What it said before stands in its mark: that is written with this text.
         return replace(heard, begun=heard.busy or begins(heard))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -150,11 +150,18 @@ def _busy(facts: Facts) -> Judged | None:
     if heard.silent:
         what += "; it has been silent since"
     elif hearing.is_doubtful(heard, facts.pod):
-        what += f", or did right before its game {'ended' if facts.pod.ended else 'began anew'}"
+        what += f", or did {_when(heard, facts.pod)}"
         if facts.workload.timeouts.silent_busy_seconds is None:
             what += ": it stays until it tells a count, for timeouts.silentBusySeconds is not set"
     again = facts.patience_seconds
     return Judged(state, what, protected=what, demand=True, up=True, again_in_seconds=again)
+
+
+def _when(heard: Heard, pod: LivePod) -> str:
+    """Say when a room told of players of whom nobody knows whether they are there."""
+    if heard.long_ago:
+        return "long ago, to a process that did not lead"
+    return f"right before its game {'ended' if pod.ended else 'began anew'}"
 
 
 def _recorded_busy(facts: Facts) -> Judged | None:

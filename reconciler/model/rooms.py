@@ -131,10 +131,12 @@ class Heard:
     defies: tuple[int, ...] | None = None
     """`LivePod.runs` of a pod that was seen not running when it told of players after all, None
     where it was seen running: the kubelet tells late that a container was started again."""
-
-    over_runs: tuple[int, ...] = ()
-    """`LivePod.runs` when it said last that its game is over, () where it does not say so: nor did
-    the process that began since. It is kept on the pod."""
+    over_runs: tuple[int, ...] | None = None
+    """`LivePod.runs` when it said last that its game is over, None where it did not since it told
+    of its players: of a process that began later it is no word. It is kept on the pod."""
+    long_ago: bool = False
+    """Whether its players were told of in vain, so long ago that another leader may have heard
+    since that they left. It is kept on the pod."""
     begun: bool = True
     """False where all that it ever said is that it is being created, or over: then nobody played
     there. It is remembered beside the mark, which may be what could not be written."""

@@ -8,24 +8,28 @@ numbers, the first word after a silence or since the room began to drain, a sile
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from reconciler.core import fence, hearing
 from reconciler.core.reporting import is_listened_to
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
+from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report, Said
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
 from reconciler.service.rooms import kept
 from reconciler.service.rooms.ears import Silence, least_patience
-from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.lines import Line, Untaken
 from reconciler.service.rooms.liveness import Liveness
 from reconciler.service.rooms.pages import Pages
 from reconciler.service.rooms.roster import Roster
 from reconciler.service.rooms.suspicion import Suspicion
+
+LONG_AGO_SECONDS = 600.0
+"""Of players of whom a room told in vain before that another process may have heard that they left:
+the 0 that stood on its pod before is not written anew."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -110,10 +114,10 @@ class Book:
             rooms = {} if ears is None else dict(ears.rooms)
             anew = self.pages.of(key) if ears is None else turned or {}
             for uid, line in anew.items():
-                if line.heard is None or line.closed:
+                if (heard := line.known) is None or line.closed:
                     rooms.pop(uid, None)
                 else:
-                    rooms[uid] = line.heard
+                    rooms[uid] = heard
             self._ears[key] = ears = self._liveness.ears(key, rooms)
         return ears
 
@@ -134,7 +138,7 @@ class Book:
         line = self.pages.find(uid)
         if line is None:
             return None, False
-        return line.heard, line.overdue or self._liveness.is_unsure(line)
+        return line.known, line.overdue or self._liveness.is_unsure(line)
 
     def spoke_at(self, uid: str) -> float | None:
         """When a room spoke last, whatever it said; None where it never did to us."""
@@ -169,8 +173,11 @@ class Book:
         self._liveness.spoke(line)
         if report.players is not None:
             line.counted_at = now
+            self.await_untaken(line, None)
         if report.health is not None:
             line.health_at = now
+        if report.said is Said.TERMINATED:
+            line.over_at, line.over_runs = now, pod.runs
         if kept.unconfirm(line, pod, workload, self._liveness.presence.since_on):
             self._turn(line)
         no_news = line.is_no_news(report, pod, workload.matches_max)
@@ -183,16 +190,29 @@ class Book:
         self.silence.follow(line)
         return True
 
-    def take_up(
-        self, line: Line, pod: LivePod, workload: Workload, report: Report, at: float
-    ) -> None:
-        """Take in the count that a room told `at` a moment when nobody took it in.
+    def await_untaken(self, line: Line, untaken: Untaken | None) -> None:
+        """Protect a room for players of whom it told in vain, or no more."""
+        if line.untaken is not untaken:
+            line.untaken = untaken
+            self._turn(line)
+            self._changed(line.key)
+
+    def take_up(self, line: Line, pod: LivePod, workload: Workload) -> None:
+        """Take in the count that a room told at a moment when nobody took it in, if it stands.
 
         It speaks not now: whether anybody is heard in this term, it does not tell.
         """
-        if is_listened_to(pod, workload):
-            line.counted_at = at
-            self._hear(line, pod, workload, report, Mark.NONE, at)
+        untaken = line.untaken
+        self.await_untaken(line, None)
+        if untaken is None or not is_listened_to(pod, workload):
+            return
+        line.told_at, line.counted_at, line.report = line.last_at, untaken.at, None
+        kept.tell_over(line, pod)
+        is_long_ago = self._elapsed() - untaken.at > LONG_AGO_SECONDS
+        heard = replace(line.recalled(untaken), long_ago=is_long_ago)
+        line.heard = hearing.told_under(heard, None, untaken.pod, untaken.unix_seconds)
+        kept.void(line, pod, line.last_at, self._clock.now())
+        line.empty_at = line.last_at
 
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
@@ -231,6 +251,10 @@ class Book:
         """Take in that all rooms are listened to since a moment ago."""
         again_on = self._liveness.presence.again_on
         self._ears = {key: replace(ears, again_on=again_on) for key, ears in self._ears.items()}
+
+    def asked(self) -> Iterable[WorkloadKey]:
+        """Return the workloads of which somebody was told how well they are heard."""
+        return self._ears
 
     def tell(self, key: WorkloadKey) -> None:
         """Take in that something that counts is heard of a workload."""

@@ -23,7 +23,7 @@ from reconciler.service.rooms.flips import Flips
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.roster import Room, Roster
 from reconciler.service.rooms.showing import Showing
-from reconciler.service.rooms.turned_away import TurnedAway
+from reconciler.service.rooms.turned_away import TurnedAway, is_outdone
 from reconciler.service.rooms.watchers import Known, Watchers
 
 SWEEP_SECONDS = 1.0
@@ -102,8 +102,7 @@ class RoomDesk:
                 if not self.closed():
                     self._open()
                     await self._flips.hindsight.look()
-                    if self._flips.hindsight.complete:
-                        self._take_up()
+                    self._take_up()
                     await self.book.sweep()
                     for line in self.book.silence.turned():
                         self._news(line)
@@ -159,7 +158,7 @@ class RoomDesk:
         line = self.book.pages.line(key, pod)
         report = report if came == AT_ONCE else line.in_order(report, came.begun)
         asked, sent = room.pod.mark, min(came.sent, self._elapsed())
-        if self._roster.shared and report.players == 0 and self._elapsed() - sent > LATE_SECONDS:
+        if report.players == 0 and self._is_late(came.begun, sent):
             raise Unavailable("this was long on its way: say how the room is now", 1.0)
         if asked is Mark.DRAINING and sent < pod.seen.draining:
             asked = Mark.NONE  # it was sent before, and came slowly
@@ -173,6 +172,11 @@ class RoomDesk:
             return room  # it said nothing new, and it is shown as it is
         return self._showing.room(key, pod)
 
+    def _is_late(self, begun: float, sent: float) -> bool:
+        """Whether another process may have been told since of players who came."""
+        late = self._elapsed() - sent > LATE_SECONDS
+        return begun < self.book.since or (self._roster.shared and late)
+
     def last_seen(self, namespace: str, room: str) -> LivePod | None:
         """Return the pod of a room as it was seen last, whoever leads; None where none was."""
         found = self._roster.view.room(namespace, room)
@@ -183,22 +187,26 @@ class RoomDesk:
         self._turned_away.note(pod, players, came.begun)
 
     def _take_up(self) -> None:
-        """Take in what rooms told while nothing was, unless they told another count since."""
+        """Take in what rooms told while nothing was, unless they told another count since.
+
+        Whether they did may be known only once all is seen that was written before this term: they
+        are protected until then.
+        """
+        view, knows = self._roster.view, self._flips.hindsight.complete
         for untaken in self._turned_away.all():
-            found = self._roster.view.room(untaken.namespace, untaken.room)
-            if found is None and not self._roster.view.rooms_complete:
+            found = view.room(untaken.pod.namespace, untaken.pod.name)
+            if found is None and not view.rooms_complete:
                 continue
-            if found is not None and not self._roster.listens_to(*found):
-                continue  # what is wanted of it is not known yet
-            self._turned_away.drop(untaken.uid)
-            if found is None or found[1].uid != untaken.uid:
-                continue
-            key, pod = found
-            if untaken.is_outdone(pod, self.book.pages.find(pod.uid)):
-                continue
-            line, told = self.book.pages.line(key, pod), untaken.report
-            self.book.take_up(line, pod, self._roster.workload(key), told, untaken.at)
-            self._flips.arrange(line, pod)
+            if found is None or found[1].uid != untaken.pod.uid:
+                self._turned_away.drop(untaken.pod.uid)
+            elif self._roster.listens_to(*found):  # else what is wanted of it is not known yet
+                key, pod = found
+                line = self.book.pages.line(key, pod)
+                self.book.await_untaken(line, None if is_outdone(untaken, pod, line) else untaken)
+                if knows or line.untaken is None:
+                    self._turned_away.drop(pod.uid)
+                    self.book.take_up(line, pod, self._roster.workload(key))
+                    self._flips.arrange(line, pod)
 
     def spoke_at(self, room: RoomView) -> float:
         """Return when a room spoke last, in Unix seconds, 0 where it never did to us."""
@@ -261,6 +269,7 @@ class RoomDesk:
             raise Unavailable(reason, 1.0)
         if not self.book.listening:
             self.book.begin()
+            self._take_up()
 
     def _news(self, line: Line) -> None:
         self._watchers.touched(line.key, line.name, line.uid)

@@ -57,11 +57,12 @@ def unsay_silence(line: Line, pod: LivePod) -> bool:
     return True
 
 
-def renew(line: Line, pod: LivePod, now: float) -> bool:
+def renew(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     """Take over what another process kept on a pod, until the room tells of its players.
 
     Never from an older pod than was seen: a list that lags must not bring back who has left, for
-    a game that tells its players on change does not say that again.
+    a game that tells its players on change does not say that again. `now` is of the clock that
+    never jumps, `unix_seconds` the same moment.
     """
     if line.rests_on is None or is_older(pod.resource_version, line.rests_at):
         return False
@@ -69,7 +70,8 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
     if line.rests_on == pod.kept_report:
         return False
     line.rests_on, before = pod.kept_report, line.heard
-    line.heard = kept_reports.renewed(before, pod.kept_report, now, line.spoke_at >= 0)
+    spoke, over_at = line.spoke_at >= 0, unix_seconds - (now - line.over_at)
+    line.heard = kept_reports.renewed(before, pod.kept_report, now, spoke, over_at)
     if line.heard is before:
         return False
     line.report, line.empty_at = None, now
@@ -87,7 +89,7 @@ def stand(line: Line, note: str, pod: LivePod) -> None:
         line.told_over, line.rests_at = note, pod.resource_version
 
 
-def give_way(line: Line, pod: LivePod, now: float) -> bool:
+def give_way(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     """Take over what a process that leads beside us kept on a pod since the room told us.
 
     Each writes only over what it has seen, and what it has seen it takes over before it writes: so
@@ -99,7 +101,7 @@ def give_way(line: Line, pod: LivePod, now: float) -> bool:
     if pending or not pod.kept_report:
         return False
     line.rests_on = line.told_over
-    return renew(line, pod, now)
+    return renew(line, pod, now, unix_seconds)
 
 
 def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
@@ -153,6 +155,8 @@ def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> boo
     """
     creating = heard.health is Health.CREATING and line.health_at > line.counted_at
     if creating and (line.unclear != pod.runs or line.health_at == now):
+        return True
+    if hearing.is_over_before(heard, pod.runs):
         return True
     if line.unclear == pod.runs or _is_perhaps_a_proxy(heard, pod):
         return False

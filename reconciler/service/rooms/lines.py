@@ -12,6 +12,19 @@ from reconciler.model.rooms import Health, Heard, Mark, Report, Said
 from reconciler.service.retries import Retries
 
 
+@dataclass(frozen=True, slots=True)
+class Untaken:
+    """The last count that a room told in vain, of more than 0 `players`.
+
+    `pod` is how its pod stood then, and `at` is by the clock that never jumps.
+    """
+
+    pod: LivePod
+    players: int
+    at: float
+    unix_seconds: float
+
+
 @dataclass(slots=True, eq=False)
 class Line:
     """One room by its pod's uid. Moments are seconds of a clock that never jumps.
@@ -21,18 +34,20 @@ class Line:
     it was heard last, or when listening to it began; `gap` its longest pause of late. `spoke_at` is
     when it spoke last, below 0 for never: a silence that is forgiven moves `last_at` alone.
     `told_at` is when something new was heard, below 0 for never, `counted_at` when it told how many
-    players there are, `health_at` when it told of its health. `unclear` is `LivePod.runs` of a
-    restart that its pod told of right after such a count. `drain` is the `leaving_since` of the
-    draining that it confirmed, None where it did not; `pod` is how its pod was known when it was
-    looked at last. `empty_at` is since when it says that nobody plays there. `due_at` is when its
-    pod is to be looked at, `wrote_at` when we wrote on it last, and `rewrites` how often in a row
-    that was for no word of the room's; who writes on it holds the `lock`. `followed` is whether its
-    silence is watched, `overdue` whether it was found to say nothing for longer than it ever
-    paused, `doubtful` whether a write of ours may stand that we were not told of, `inherited`
-    whether another process marked it busy, who may have taken that back unseen, `rests_on` the kept
-    report that its players are known by, None once it told of them itself, `told_over` the one that
-    stood there then, or that we wrote since, `rests_at` the version of the pod that has it,
-    `closed` whether it is in the book no more.
+    players there are, `health_at` when it told of its health, `over_at` when it said last that it
+    is over, under the restarts `over_runs`. `untaken` are players of whom it told in vain, until it
+    is known what was told since. `unclear` is `LivePod.runs` of a restart that its pod told of
+    right after such a count. `drain` is the `leaving_since` of the draining that it confirmed, None
+    where it did not; `pod` is how its pod was known when it was looked at last. `empty_at` is since
+    when it says that nobody plays there. `due_at` is when its pod is to be looked at, `wrote_at`
+    when we wrote on it last, and `rewrites` how often in a row that was for no word of the room's;
+    who writes on it holds the `lock`. `followed` is whether its silence is watched, `overdue`
+    whether it was found to say nothing for longer than it ever paused, `doubtful` whether a write
+    of ours may stand that we were not told of, `inherited` whether another process marked it busy,
+    who may have taken that back unseen, `rests_on` the kept report that its players are known by,
+    None once it told of them itself, `told_over` the one that stood there then, or that we wrote
+    since, `rests_at` the version of the pod that has it, `closed` whether it is in the book no
+    more.
     """
 
     key: WorkloadKey
@@ -51,6 +66,9 @@ class Line:
     told_at: float = -1.0
     counted_at: float = -math.inf
     health_at: float = -math.inf
+    over_at: float = -math.inf
+    over_runs: tuple[int, ...] = ()
+    untaken: Untaken | None = None
     unclear: tuple[int, ...] | None = None
     due_at: float | None = None
     wrote_at: float = -math.inf
@@ -123,13 +141,24 @@ class Line:
         empties no room of players who were told of while it came.
         """
         busy = report.said is Said.OCCUPIED or (report.matches or 0) + (report.players or 0) > 0
-        if begun >= self.spoke_at or busy:
+        counted_at = max(self.counted_at, self.untaken.at if self.untaken else -math.inf)
+        if begun >= max(self.spoke_at, counted_at) or busy:
             return report
-        players = report.players if begun >= self.counted_at else None
+        players = report.players if begun >= counted_at else None
         # Who tells of players is created.
-        late = begun < self.counted_at and report.health is Health.CREATING
+        late = begun < counted_at and report.health is Health.CREATING
         health = None if late else report.health
         return replace(report, said=None, matches=None, players=players, health=health)
+
+    @property
+    def known(self) -> Heard | None:
+        """What is heard of it, with the players of whom it told in vain: they may be there."""
+        return self.heard if self.untaken is None else self.recalled(self.untaken)
+
+    def recalled(self, untaken: Untaken) -> Heard:
+        """Return what is heard of it with players of whom it told in vain."""
+        over_runs = self.over_runs if self.over_at >= untaken.at else None
+        return hearing.recalled(self.heard, untaken.players, over_runs, self.last_at)
 
     @property
     def silent(self) -> bool:

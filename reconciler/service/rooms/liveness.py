@@ -5,7 +5,7 @@ they are trusted again.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from reconciler.model.refs import WorkloadKey
@@ -34,6 +34,9 @@ class Listener(Protocol):
 
     def hears_anew(self) -> None:
         """Take in that all rooms are listened to since a moment ago."""
+
+    def asked(self) -> Iterable[WorkloadKey]:
+        """Return the workloads of which somebody was told how well they are heard."""
 
 
 class Liveness:
@@ -116,7 +119,8 @@ class Liveness:
         if self.suspicion != before:
             self.suspicion.say(before)
             self.presence.hear_again(self.suspicion.ended(before))
-            keys.update(dict.fromkeys(self._pages.workloads()))
+            # Also of those no room of which was ever heard: nor does their silence count now.
+            keys.update(dict.fromkeys((*self._pages.workloads(), *self._book.asked())))
             await self._tell_unsure()
         for key in keys:
             self._book.tell(key)

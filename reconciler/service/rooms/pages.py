@@ -97,8 +97,8 @@ class Pages:
 
         Where another may lead beside us, also what it kept after that.
         """
-        now, shared = self._elapsed(), self._roster.shared
-        if kept.renew(line, pod, now) or (shared and kept.give_way(line, pod, now)):
+        moment, shared = (self._elapsed(), self._clock.now()), self._roster.shared
+        if kept.renew(line, pod, *moment) or (shared and kept.give_way(line, pod, *moment)):
             self._turned(line)
             self._begun(line, pod)
             self._follow(line)  # it may be known by now to repeat itself

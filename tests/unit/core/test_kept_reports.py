@@ -29,6 +29,9 @@ def test_what_is_kept_is_read_back_as_it_was(both: bool) -> None:
     assert heard_of(text, NOW) == heard
     assert len(text.encode()) <= LONGEST_KEPT
     assert kept_of(replace(heard, at=NOW + 9, said_since=NOW - 9)) == text
+    in_doubt = replace(heard, over_runs=heard.runs, long_ago=True)
+    assert heard_of(kept_of(in_doubt), NOW) == in_doubt
+    assert len(kept_of(in_doubt).encode()) <= LONGEST_KEPT
     for runs in (heard.runs, tuple([10_001] * 20), ()):
         over = replace(heard, said=Said.TERMINATED, over_runs=runs, begun=False)
         assert heard_of(kept_of(over), NOW) == over

@@ -14,6 +14,7 @@ from reconciler.service.rooms import kept
 from reconciler.service.rooms.lines import Line, line_of
 from tests.unit.core.making import a_heard, a_key, a_pod
 
+UNIX = 1_800_000_000.0
 SEVEN, NOBODY = (kept_of(a_heard(periodic=False, players=count)) for count in (7, 0))
 
 
@@ -29,7 +30,7 @@ def line(of: LivePod) -> Line:
 
 def test_a_newer_pod_tells_what_another_process_kept() -> None:
     made = line(pod(SEVEN, 10))
-    assert kept.renew(made, pod(NOBODY, 11), 6.0)
+    assert kept.renew(made, pod(NOBODY, 11), 6.0, UNIX)
     assert made.heard is not None
     assert made.heard.players == 0
 
@@ -38,7 +39,7 @@ def test_that_a_game_repeats_itself_is_taken_over_from_whoever_hears_it() -> Non
     """Its count came first, by which it seemed to tell on change only: that drains otherwise."""
     made = line(pod(NOBODY, 10))
     pings = kept_of(a_heard(periodic=True, mixed=True, said=Said.OCCUPIED, matches=2))
-    assert kept.renew(made, pod(pings, 11), 6.0)
+    assert kept.renew(made, pod(pings, 11), 6.0, UNIX)
     assert made.heard is not None
     assert (made.heard.periodic, made.heard.mixed, made.heard.matches) == (True, True, 2)
     assert made.heard.busy
@@ -48,7 +49,7 @@ def test_what_a_room_told_us_stands_beside_what_it_told_another_process() -> Non
     made = line(pod(NOBODY, 10))
     made.heard = a_heard(periodic=True, said=Said.READY)
     made.spoke_at = 5.5
-    assert kept.renew(made, pod(SEVEN, 11), 6.0)
+    assert kept.renew(made, pod(SEVEN, 11), 6.0, UNIX)
     assert made.heard is not None
     assert (made.heard.said, made.heard.players) == (Said.READY, 7)
     assert hearing.keeps(made.heard), "a part of what it tells is told on change only"
@@ -56,8 +57,8 @@ def test_what_a_room_told_us_stands_beside_what_it_told_another_process() -> Non
 
 def test_an_older_pod_brings_nobody_back() -> None:
     made = line(pod(SEVEN, 10))
-    assert kept.renew(made, pod(NOBODY, 11), 6.0)
-    assert not kept.renew(made, pod(SEVEN, 10), 7.0)
+    assert kept.renew(made, pod(NOBODY, 11), 6.0, UNIX)
+    assert not kept.renew(made, pod(SEVEN, 10), 7.0, UNIX)
     assert made.heard is not None
     assert made.heard.players == 0
 

@@ -1,18 +1,22 @@
 """Who fell silent, and whether it is we who do not hear, or stood still."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from reconciler.core.kept_reports import kept_of
+from reconciler.core.room_state import judge
 from reconciler.model import labels
+from reconciler.model.plans import Desired
 from reconciler.model.rooms import Mark, Report, RoomState, Said
 from reconciler.model.specs import Timeouts
+from reconciler.model.wanted import Wanted
 from reconciler.service.room_metrics import Unobserved
 from reconciler.service.rooms import ears, liveness
 from tests.loop.virtual_time import elapsed, in_virtual_time
-from tests.unit.core.making import a_heard, a_key
-from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, players, stage
+from tests.unit.core.making import REPORTS, a_heard, a_key, a_workload
+from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players, stage
 
 
 def test_a_process_that_stood_still_listens_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,3 +258,53 @@ def test_a_room_that_is_known_late_to_repeat_itself_falls_silent_as_any() -> Non
             assert it.desk.book.of(a_key()).rooms[it.live().uid].silent
 
     in_virtual_time(main())
+
+
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_a_workload_no_room_of_which_was_ever_heard_is_told_that_nobody_is(
+    asked_before: bool,
+) -> None:
+    """Its rooms have no line, and `silentBusySeconds` must not run for them meanwhile."""
+
+    async def act(it: Stage) -> None:
+        lobby, workload = a_key("lobby"), a_workload("lobby", reports="required")
+        workload = replace(workload, timeouts=replace(workload.timeouts, silent_busy_seconds=400.0))
+        desired = Desired(workload, (), "", {}, "")
+        it.lane.wanted = Wanted(effective={**it.lane.wanted.effective, lobby: desired})
+        _make_lobby(it)
+        await asyncio.sleep(10.0)
+        found = it.view.room("lobby", "lobby-0")
+        assert found is not None
+        for _ in range(3):
+            await _all_ping(it)
+            if asked_before:
+                assert not it.desk.book.of(lobby).deaf
+            await asyncio.sleep(10.0)
+        it.woken.clear()
+        await asyncio.sleep(2000.0)
+        ears = it.desk.book.of(lobby)
+        assert "fell silent together" in ears.deaf
+        assert judge(found[1], workload, None, ears, elapsed()).protected
+        assert (lobby in it.woken) is asked_before, "nobody asked"
+        for _ in range(6):
+            await _all_ping(it)
+            await asyncio.sleep(10.0)
+        assert it.desk.book.of(lobby).deaf == ""
+
+    on_stage(act, 6)
+
+
+async def _all_ping(it: Stage) -> None:
+    for number in range(6):
+        await it.say(READY, f"arena-{number}")
+
+
+def _make_lobby(it: Stage) -> None:
+    it.world.create("/api/v1/namespaces", {"metadata": {"name": "lobby"}})
+    account = {"metadata": {"name": "default"}}
+    it.world.create("/api/v1/namespaces/lobby/serviceaccounts", account)
+    marks = {labels.INSTANCE: "main", labels.WORKLOAD: "lobby", labels.KIND: "Scheduler"}
+    metadata = {"name": "lobby-0", "labels": marks, "annotations": {labels.REVISION: REPORTS}}
+    spec = {"containers": [{"name": "game", "image": "game:1"}]}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    it.world.create("/api/v1/namespaces/lobby/pods", body)

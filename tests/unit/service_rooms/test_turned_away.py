@@ -13,7 +13,7 @@ from reconciler.model.rooms import Mark
 from reconciler.room_ports import AT_ONCE
 from reconciler.sandbox.behaviour import CRASH
 from reconciler.service.rooms import turned_away
-from reconciler.service.rooms.turned_away import TurnedAway
+from reconciler.service.rooms.turned_away import TurnedAway, is_outdone
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.unit.core.making import NOW, a_key, a_room
 from tests.unit.service_rooms.stage import Stage, players, stage
@@ -193,7 +193,7 @@ async def test_a_process_that_began_long_after_it_told_has_other_players() -> No
     pod = a_room(0, game_started_at=NOW - 600.0)
     kept.note(pod, 4, 300.0)
     kept.note(replace(pod, uid="other"), 4, 500.0)
-    assert [each.is_outdone(pod, None) for each in kept.all()] == [True, False]
+    assert [is_outdone(each, pod, None) for each in kept.all()] == [True, False]
 
 
 @pytest.mark.parametrize(("ended_at", "over"), [(NOW - 400.0, True), (NOW - 600.0, False)])
@@ -203,7 +203,7 @@ async def test_a_game_that_ended_for_good_since_it_told_has_none(
     kept = TurnedAway(lambda: 1000.0, lambda: NOW)
     pod = a_room(0, ended="Completed", game_ended_at=ended_at, game_started_at=NOW - 2000.0)
     kept.note(pod, 4, 500.0)
-    assert [each.is_outdone(pod, None) for each in kept.all()] == [over]
+    assert [is_outdone(each, pod, None) for each in kept.all()] == [over]
 
 
 async def test_so_many_rooms_are_known_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,4 +211,4 @@ async def test_so_many_rooms_are_known_and_no_more(monkeypatch: pytest.MonkeyPat
     kept = TurnedAway(asyncio.get_running_loop().time, lambda: NOW)
     for name in ("a", "b", "c", "b"):
         kept.note(replace(a_room(0), uid=name), 4, elapsed())
-    assert [each.uid for each in kept.all()] == ["c", "b"]
+    assert [each.pod.uid for each in kept.all()] == ["c", "b"]

@@ -2,23 +2,26 @@
 
 A game repeats itself on one path and tells its players on change on another. It says that it is
 over, its container begins anew, and the next one speaks: of all that each desk saw a part, and the
-rest stands on the pod. Nobody who plays may be taken for gone, and nobody who has gone for there.
+rest stands on the pod. Some words come twice, slowly, or to who does not lead. Nobody who plays may be taken for gone, and nobody who has gone for there.
 """
 
 import asyncio
 import random
+from contextlib import suppress
 
 import pytest
 
 from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import GameState, Health, Report
+from reconciler.room_ports import AT_ONCE, Came
 from reconciler.sandbox.behaviour import CRASH
+from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
 from tests.unit.service_rooms.test_other_terms import game, until
 from tests.unit.service_rooms.test_over_and_after import OVER
 
-SEEDS = 120
+SEEDS = 160
 SETTLED_SECONDS = 120.0
 WORDS = {
     "health": Report(periodic=False, health=Health.HEALTHY),
@@ -31,7 +34,7 @@ COURSE = (
 """Near which trouble is: each seed leaves some of it out, and puts other steps in between."""
 STEPS = (
     *("somebody", "nobody", "over", "over", "ready", "health", "state", "wait"),
-    *("change", "change", "restart", "flow"),
+    *("change", "change", "restart", "flow", "again", "vain", "slow"),
 )
 
 
@@ -91,6 +94,14 @@ class Play:
                 await self._say(OVER)
             case "health" | "state":
                 await self._say(WORDS[step])
+            case "again" if self.ping is READY and game(self.both[0])["restartCount"]:
+                await self._say(OVER)  # of the process before: whoever stands in between repeats it
+                await asyncio.sleep(self.chance.choice((0.1, 1.0, 4.0)))
+                await self._say(self.ping)
+            case "vain" if self.ping is not OVER:
+                await self._tell_in_vain()
+            case "slow" if self.ping is not OVER:
+                await self._tell_slowly()
             case "ready" | "wait":
                 await asyncio.sleep(self.chance.choice((1.0, 3.0, 10.0)))
                 await self._say(self.ping)
@@ -116,8 +127,29 @@ class Play:
         self.players = number
         await self._say(players(number))
 
+    async def _tell_in_vain(self) -> None:
+        """Tell players to who does not lead, and leads next; its game gives up."""
+        self.players = self.chance.randint(1, 4)
+        other = self.both[self.leads is self.both[0]]
+        other.desk.turned_away(other.live(), self.players, AT_ONCE)
+        await self._change()
+
+    async def _tell_slowly(self) -> None:
+        """Begin to tell that nobody is there, tell players, and end it, perhaps to another."""
+        begun = elapsed()
+        await asyncio.sleep(self.chance.choice((0.2, 1.0, 3.0)))
+        await self._count(self.chance.randint(1, 4))
+        if self.chance.random() < 0.7:
+            await self._change()
+        with suppress(Unavailable):
+            desk = self.leads.desk
+            await desk.report(desk.find("arena", "arena-0"), players(0), Came(begun, begun))
+
     async def _change(self) -> None:
         await asyncio.sleep(self.chance.choice((0.5, 6.0, 12.0)))
+        line = self.leads.desk.book.pages.find(self.leads.live().uid)
+        if line is not None and line.untaken:
+            self.players = None  # it alone was told, and led too shortly to see what else was
         self.leads.leads = False
         self.leads.desk.forget()
         self.leads = self.both[self.leads is self.both[0]]
