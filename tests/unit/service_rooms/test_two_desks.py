@@ -2,7 +2,8 @@
 
 A game repeats itself on one path and tells its players on change on another. It says that it is
 over, its container begins anew, and the next one speaks: of all that each desk saw a part, and the
-rest stands on the pod. Some words come twice, slowly, or to who does not lead. Nobody who plays may be taken for gone, and nobody who has gone for there.
+rest stands on the pod. Some words come twice, slowly, or to who does not lead. Nobody who plays
+may be taken for gone, and nobody who has gone for there.
 """
 
 import asyncio
