@@ -32,7 +32,9 @@ def doomed(lane: Lane, namespace: str) -> Iterator[None]:
         # Whoever came meanwhile changed the namespace: once more does no harm.
         lane.doomed_until[namespace] = lane.view.elapsed() + LATE_SECONDS
         raise
-    lane.doomed_until.pop(namespace, None)  # whoever came meanwhile may have ended it
+    # Whoever came meanwhile may have ended it, and a term that began since waits by itself.
+    if lane.doomed_until.get(namespace) == math.inf:
+        del lane.doomed_until[namespace]
 
 
 async def join(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:

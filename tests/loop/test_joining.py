@@ -4,7 +4,7 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.core.ending import LATE_SECONDS
-from reconciler.loop import head
+from reconciler.loop import head, joining
 from reconciler.loop.tick import tick
 from reconciler.model.errors import Denied, PortError, Unanswered, Unavailable
 from reconciler.model.refs import Json
@@ -219,3 +219,14 @@ async def test_an_answer_that_comes_when_somebody_came_already_is_no_defect() ->
     await turns(world, process, 20)
     assert done
     assert world.names("servers") == ["duel-0"]
+
+
+async def test_an_answer_of_an_earlier_term_ends_no_wait_of_a_later_one() -> None:
+    _, process = await settled({QUAKE: BOTH[QUAKE]})
+    lane = process.lane
+    with joining.doomed(lane, "fleet-servers"):
+        lane.doomed_until["fleet-servers"] = 77.0  # a term began meanwhile
+    assert lane.doomed_until["fleet-servers"] == 77.0
+    with joining.doomed(lane, "fleet-servers"):
+        assert lane.doomed_until["fleet-servers"] > 77.0
+    assert "fleet-servers" not in lane.doomed_until

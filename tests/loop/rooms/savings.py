@@ -43,7 +43,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def heard(book: Book, key: WorkloadKey) -> Ears:
         ears = of(book, key)
         lines = book.pages.of(key)
-        anew = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
+        anew = {uid: line.known for uid, line in lines.items() if line.known is not None}
         if book.listening and ears.rooms != anew:
             wrong.append(f"heard {ears.rooms}, and from nothing it is {anew}")
         return ears
