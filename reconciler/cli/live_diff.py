@@ -20,7 +20,12 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.settings import Settings
 
-ASK_NOTHING = frozenset({HoldKind.SUSPENDED, HoldKind.CROWDED_PORTS, HoldKind.UNSIGNED_COUNTS})
+ASK_NOTHING = frozenset(
+    {
+        *(HoldKind.SUSPENDED, HoldKind.CROWDED_PORTS, HoldKind.UNSIGNED_COUNTS),
+        HoldKind.NEVER_HEARD,
+    }
+)
 """Holds that are as somebody wants them, or that stop nothing: no change by themselves."""
 
 

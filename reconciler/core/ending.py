@@ -82,10 +82,11 @@ def _empty(base: Plan, situation: Situation, there: rooms.Sorted) -> Plan:
     if there.protected:
         stays = f"{situation.key} left Git: rooms with players, or not heard, stay until they end"
         holds = (*holds, Hold(HoldKind.OCCUPIED, situation.key, stays))
+    holds = (*holds, *room_holds.deaf(situation), *room_holds.never_heard(situation, there))
     return replace(
         base,
         removals=tuple(going.removals),
         marks=tuple(going.marks),
-        holds=(*holds, *room_holds.deaf(situation)),
+        holds=holds,
         wake_in_seconds=soonest(there.again_in_seconds, going.again_in_seconds),
     )

@@ -185,7 +185,7 @@ def _with_rooms(
     made = creations.of_step(situation, desired, step.create, now)
     holds += crowded + room_holds.needs_people(situation, broken)
     holds += room_holds.stuck(situation, there)
-    holds += room_holds.deaf(situation)
+    holds += room_holds.deaf(situation) + room_holds.never_heard(situation, there)
     return replace(
         base,
         creates=made.creates,

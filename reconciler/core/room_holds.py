@@ -68,6 +68,21 @@ def stuck(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
     return (Hold(HoldKind.STUCK, situation.key, reason),)
 
 
+def never_heard(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
+    """Say that rooms never spoke: they may be full, so that nothing ends them by itself."""
+    if not there.mute:
+        return ()
+    limit = rooms.first_word_seconds(there.workload)
+    reason = (
+        "rooms are up for longer than initializeSeconds and pingSeconds together "
+        f"({limit:.0f} s) and were never heard: they may be full, so they stay, and what waits for "
+        "them waits. Look whether their image reports, and reaches --rooms-url (gamekeeper "
+        "explain ROOM). Where nobody plays there, delete their pods, or set "
+        "timeouts.silentBusySeconds"
+    )
+    return (Hold(HoldKind.NEVER_HEARD, situation.key, reason),)
+
+
 def deaf(situation: Situation) -> tuple[Hold, ...]:
     """Say that our own ears are suspect, or what reaches them of it or from nodes it is on."""
     ears = situation.ears

@@ -55,7 +55,8 @@ class Sorted:
     """The rooms of a workload by state and revision. Terminating pods are no rooms any more.
 
     The first four are its members: who is to leave, has failed or is kept for a post-mortem is
-    not counted, nor is who ended as it was told to (`left`: that is no failure). An old room that
+    not counted, nor is who ended as it was told to (`left`: that is no failure). `mute` are those
+    of any that are up for longer than it takes to say a first word, and never did. An old room that
     lapsed stands with the ready ones: it may be full of players, so it goes at a roll-out's pace.
     A new one does not: what is not ready is no reason to take old ones away. `protected` are the
     uids of rooms that may not go by our own doing, of `busy` those that serve players.
@@ -75,6 +76,7 @@ class Sorted:
     terminating: list[LivePod] = field(default_factory=list)
     protected: set[str] = field(default_factory=set)
     busy: set[str] = field(default_factory=set)
+    mute: list[LivePod] = field(default_factory=list)
     unheard: int = 0
     again_in_seconds: float | None = None
     _judged: dict[str, Judged] = field(default_factory=dict)
@@ -139,9 +141,22 @@ class Sorted:
         if judged.demand:
             self.busy.add(pod.uid)
         self.unheard += judged.unheard
+        if judged.unheard and pod.mark is Mark.NONE:
+            self._await_first_word(pod)
         if judged.again_in_seconds is not None:
             self._again(judged.again_in_seconds)
         self._shelf(pod, judged, is_new).append(pod)
+
+    def _await_first_word(self, pod: LivePod) -> None:
+        """Note a room that never spoke, if somebody listened to it for long enough."""
+        if not self.ears.since or self.ears.deaf_to(pod.node):
+            return
+        since = max(pod.seen.starting, self.ears.since_on(pod.node))
+        left = since + first_word_seconds(self.workload) - self.now
+        if left > 0:
+            self._again(left)
+        else:
+            self.mute.append(pod)
 
     def _again(self, seconds: float) -> None:
         if seconds > 0:
@@ -198,6 +213,11 @@ class Sorted:
             return False
         heard = self.heard(pod)
         return pod.mark not in BUSY_MARKS if heard is None else not heard.busy
+
+
+def first_word_seconds(workload: Workload) -> float:
+    """Return how long after its start a room has said its first word, whatever it waits for."""
+    return workload.timeouts.initialize_seconds + workload.timeouts.ping_seconds
 
 
 def is_told_to_leave(pod: LivePod) -> bool:

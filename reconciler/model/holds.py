@@ -55,6 +55,8 @@ class HoldKind(StrEnum):
     """Rooms, or their namespace, do not end though they were deleted: shown, never a stop."""
     DEAF = "deaf"
     """So many rooms fell silent at once, or all of a workload, that our own ears are suspect."""
+    NEVER_HEARD = "never-heard"
+    """Rooms that are to report are up for long and never did: shown, never a stop."""
     INCOMPLETE_READ = "incomplete-read"
     """The cluster was not read completely: nothing is deleted."""
     UNSERVED = "unserved"

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.model.holds import HoldKind
 from reconciler.model.labels import LEAVING, STATE
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.sandbox.players.natures import Nature, Voice
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.wishes import Piece, Wish
@@ -18,7 +19,9 @@ from tests.loop.world import World
 pytestmark = pytest.mark.long
 
 ARENA = Piece("arena", Voice.MAESTRO, 3)
+KEY = WorkloadKey("Scheduler", "arena", "arena")
 NEVER_SECONDS = 1e9
+FIRST_WORD_SECONDS = 600.0
 
 
 def _rooms(there: Playhouse, image: int) -> list[Json]:
@@ -30,6 +33,12 @@ def _rooms(there: Playhouse, image: int) -> list[Json]:
 
 def _marks(there: Playhouse, image: int) -> list[str]:
     return [pod["metadata"]["labels"].get(STATE, "") for pod in _rooms(there, image)]
+
+
+def _is_told(there: Playhouse) -> bool:
+    """Whether status, the log and Events tell of rooms that were never heard."""
+    conditions = there.services[0].lane.store.state(KEY).conditions
+    return any(each.reason == HoldKind.NEVER_HEARD for each in conditions)
 
 
 def _speak(there: Playhouse) -> None:
@@ -60,6 +69,7 @@ def test_a_bad_image_does_not_stop_the_commit_that_mends_it() -> None:
             await there.until("the bad image", lambda: _marks(there, 2) == [""] * 2, 90.0)
             await asyncio.sleep(120.0)
             assert _marks(there, 1) == ["idle"] * 3, "no good room goes for one that is not heard"
+            await there.until("words on it", lambda: _is_told(there), FIRST_WORD_SECONDS)
             mute.clear()
             wish.change("arena", 3, 3)
             await there.until("the mended one", lambda: _marks(there, 3) == ["idle"] * 3, 300.0)
@@ -69,6 +79,7 @@ def test_a_bad_image_does_not_stop_the_commit_that_mends_it() -> None:
             assert left == ["rollout"] * 2, "they may be full: they stay until they are heard"
             _speak(there)
             await there.until("their end", lambda: not _rooms(there, 2), 60.0)
+            await there.until("no words on it", lambda: not _is_told(there), 60.0)
             there.judge()
 
     in_virtual_time(main())

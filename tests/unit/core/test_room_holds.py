@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -11,7 +11,7 @@ from reconciler.kube.schemas import Schemas
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod, Phase, Seen
 from reconciler.model.plans import Plan
-from reconciler.model.rooms import Ears, Health, Heard, Mark
+from reconciler.model.rooms import NO_EARS, Ears, Health, Heard, Mark, Why
 from reconciler.model.specs import FailurePolicy, Workload
 from tests.unit.core.making import NOW, REPORTS, a_heard, a_room, a_situation, a_workload
 
@@ -129,3 +129,45 @@ def test_a_kind_that_is_missing_is_laid_to_the_flag_only_where_that_names_it(
     assert hold.reason.startswith(f"the API server has no {', '.join(kinds)}: nothing is deleted")
     assert ("--allow-kinds" in hold.reason) is flag
     assert ("--runtime-config" in hold.reason) is version
+
+
+MUTE = workload(1)
+FIRST_WORD_SECONDS = MUTE.timeouts.initialize_seconds + MUTE.timeouts.ping_seconds
+
+
+def mute(seconds: float, ears: Ears, **room: Any) -> Plan:
+    """Plan for a room that is up for so long, and never spoke."""
+    seen = Seen(starting=NOW - seconds)
+    pod = a_room(0, mark=Mark.NONE, revision=REPORTS, seen=seen, node="node", **room)
+    return planning.plan(a_situation(MUTE, [pod], ears=ears), SCHEMAS, NOW)
+
+
+@pytest.mark.parametrize("leaving", [Why.STAYS, Why.ROLLOUT])
+def test_a_room_that_never_spoke_is_told_of_and_stays(leaving: Why) -> None:
+    late = mute(FIRST_WORD_SECONDS + 1, Ears(since=NOW - 1000), leaving=leaving)
+    (hold,) = late.holds
+    assert hold.kind is HoldKind.NEVER_HEARD
+    assert f"({FIRST_WORD_SECONDS:.0f} s) and were never heard: they may be full" in hold.reason
+    assert not late.removals
+
+
+def test_it_has_its_time_to_say_a_first_word_and_so_has_who_begins_to_listen() -> None:
+    young = mute(FIRST_WORD_SECONDS - 7, Ears(since=NOW - 1000))
+    assert young.holds == ()
+    assert young.wake_in_seconds == pytest.approx(7.0)
+    begun = mute(1000.0, Ears(since=NOW - FIRST_WORD_SECONDS + 9))
+    assert begun.holds == ()
+    assert begun.wake_in_seconds == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(
+    "ears",
+    [
+        pytest.param(NO_EARS, id="nobody listens"),
+        pytest.param(Ears(since=NOW - 1000, deaf="6 of 6 are silent"), id="nobody is heard"),
+        pytest.param(Ears(since=NOW - 1000, deaf_here="none is heard"), id="none of them is"),
+        pytest.param(Ears(since=NOW - 1000, deaf_on={"node": "cut off"}), id="none of its node"),
+    ],
+)
+def test_where_it_is_rather_we_who_do_not_hear_that_alone_is_told(ears: Ears) -> None:
+    assert HoldKind.NEVER_HEARD not in [hold.kind for hold in mute(1000.0, ears).holds]
