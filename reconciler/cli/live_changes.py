@@ -132,6 +132,9 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
         if item.plan.counts.old:
             rooms = counted(item.plan.counts.old, "room")
             yield f"  {rooms} of another revision: replaced step by step"
+        if item.spare:
+            rooms = counted(item.spare, "room")
+            yield f"  {rooms} more than wanted: `gamekeeper run` hears them, and lets empty ones go"
     yield from hold_lines(console, change.holds)
     for key, intent in change.decided.items():
         yield f"{console.paint('decided:', 'yellow')} {key} {_intent(change, intent)}"

@@ -34,8 +34,20 @@ class Preview:
     def moving(self) -> bool:
         """Whether something of it would be written or is on its way to be replaced."""
         acts = not replace(self.plan, objects=(), strike=None).idle
-        suspended = is_suspended(self.holds)
-        return bool(self.objects) or acts or bool(self.plan.counts.old and not suspended)
+        waits = not is_suspended(self.holds) and (self.plan.counts.old or self.spare)
+        return bool(self.objects) or acts or bool(waits)
+
+    @property
+    def spare(self) -> int:
+        """How many rooms without known players are more than wanted, and stay as nobody hears them.
+
+        Whoever leads hears them, and lets those go that are empty.
+        """
+        counts = self.plan.counts
+        members = counts.ready + counts.unready
+        most = min(members - counts.busy, members - counts.desired, counts.unheard)
+        leave = sum(each.leaving is Why.SCALE_IN for each in self.plan.marks)
+        return max(0, most - leave - len(self.plan.removals))
 
 
 def asked_by_git(item: Preview, in_git: int) -> Preview:
@@ -50,7 +62,8 @@ def asked_by_git(item: Preview, in_git: int) -> Preview:
         return item
     removals = tuple(each for each in plan.removals if each.cause is not Cause.SCALE_IN)
     marks = tuple(each for each in plan.marks if not _is_of_scale_in(each))
-    rest = replace(plan, creates=None, removals=removals, marks=marks)
+    heard = replace(counts, unheard=0)
+    rest = replace(plan, creates=None, removals=removals, marks=marks, counts=heard)
     return replace(item, plan=rest)
 
 

@@ -269,4 +269,7 @@ class Book:
     def _ignore(self, key: WorkloadKey) -> None:
         if key not in self._ignored:
             self._ignored.add(key)
-            log.info("rooms of %s report, and are not to (`reports: none`): not listened to", key)
+            told = (
+                "rooms of %s report that were made under `reports: none`: these are not listened to"
+            )
+            log.info(told, key)
