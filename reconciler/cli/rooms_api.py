@@ -36,8 +36,8 @@ _NONE_SENT = (
     "No token was sent: name the file with one that may read these rooms (--rooms-api-token-file)"
 )
 _UNREACHED = (
-    "Check --rooms-api, and that `gamekeeper run` listens there (--rooms-listen); without the flag "
-    "this command tells what stands in the cluster"
+    "Check --rooms-api (GAMEKEEPER_ROOMS_API), and that `gamekeeper run` listens there "
+    "(--rooms-listen); without either this command tells what stands in the cluster"
 )
 
 
