@@ -112,6 +112,7 @@ def _as_json(item: Preview) -> dict[str, Any]:
         "marks": [
             {"room": each.pod.name, "verb": each.verb, "reason": each.reason} for each in plan.marks
         ],
+        "spare": item.spare,
         "patches": [{"room": each.pod.name, "reason": each.reason} for each in plan.patches],
     }
 
@@ -133,8 +134,7 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
             rooms = counted(item.plan.counts.old, "room")
             yield f"  {rooms} of another revision: replaced step by step"
         if item.spare:
-            rooms = counted(item.spare, "room")
-            yield f"  {rooms} more than wanted: `gamekeeper run` hears them, and lets empty ones go"
+            yield f"  {_spare(item)}"
     yield from hold_lines(console, change.holds)
     for key, intent in change.decided.items():
         yield f"{console.paint('decided:', 'yellow')} {key} {_intent(change, intent)}"
@@ -143,6 +143,11 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
         yield _summary(moving)
     elif not change.holds:
         yield "Nothing else to do." if change.decided else "Nothing to do."
+
+
+def _spare(item: Preview) -> str:
+    rooms = counted(item.spare, "room")
+    return f"{rooms} more than wanted: `gamekeeper run` hears them, and lets empty ones go"
 
 
 def _intent(change: LiveChange, intent: Intent) -> str:
@@ -210,6 +215,7 @@ def _annotations(change: LiveChange) -> Iterator[str]:
     for item in change.plans:
         if item.moving:
             key, said = item.plan.key, f"{_counts(item.plan.counts)}; {_summary([item])}"
+            said += f"; {_spare(item)}" if item.spare else ""
             yield annotation("notice", change.spots.get(key), str(key), said)
     for key, intent in change.decided.items():
         said = f"decided: {_intent(change, intent)}"

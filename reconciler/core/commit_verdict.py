@@ -12,10 +12,7 @@ LONGEST_DESCRIPTION = 140
 _WHOLE = frozenset({HoldKind.CONFIG, HoldKind.UNREADABLE})
 """Nothing, or no deletion, of the commit can be told."""
 _IN_THE_WAY = frozenset(
-    {
-        *(HoldKind.FAILING, HoldKind.NEEDS_INTERVENTION, HoldKind.FOREIGN),
-        *(HoldKind.CROWDED_PORTS, HoldKind.NEVER_HEARD),
-    }
+    {HoldKind.FAILING, HoldKind.NEEDS_INTERVENTION, HoldKind.FOREIGN, HoldKind.CROWDED_PORTS}
 )
 """What keeps a running workload from what the commit says."""
 

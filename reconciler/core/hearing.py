@@ -90,8 +90,14 @@ def _before(known: Heard | None, report: Report, now: float, pod: LivePod | None
     """Return what was heard until now of the process that speaks."""
     if known is None:
         return replace(UNHEARD, at=now, periodic=report.periodic, said_since=now)
-    is_another = pod is not None and is_outlived(known, pod)
-    return over(known, now) if is_another else known
+    if pod is None or not is_outlived(known, pod):
+        return known
+    anew = over(known, now)
+    if not (known.players and keeps(known)):
+        return anew
+    # Whose players they are is told by clocks, beside its pod: that it is over may be an old word.
+    runs, ended = known.over_runs, known.after_end
+    return replace(anew, players=known.players, over_runs=runs, after_end=ended)
 
 
 def _tells(report: Report) -> bool:
@@ -167,15 +173,16 @@ def _restarted(before: tuple[int, ...], runs: tuple[int, ...]) -> bool:
 def is_doubtful(heard: Heard, pod: LivePod) -> bool:
     """Whether nobody knows if players were told of by the process of now, or the one before.
 
-    So it is with those who were told of right after a game ended for good, or right before. Where
+    So it is with those who were told of right after a game ended for good, or right before, and
+    with those after whom it said that it is over: its next process need not be seen as one. Where
     pings tell of a match, somebody plays there whoever told of the players.
     """
     pinged = heard.periodic and (heard.said is Said.OCCUPIED or heard.matches > 0)
     if not heard.players or pinged or not keeps(heard):
         return False
-    return (
-        heard.long_ago or began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
-    )
+    if heard.long_ago or heard.over_runs is not None:
+        return True
+    return began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
 
 
 def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | None = None) -> Heard:

@@ -161,6 +161,8 @@ def _when(heard: Heard, pod: LivePod) -> str:
     """Say when a room told of players of whom nobody knows whether they are there."""
     if heard.long_ago:
         return "long ago, to a process that did not lead"
+    if heard.over_runs is not None:
+        return "before it said that it was over"
     return f"right before its game {'ended' if pod.ended else 'began anew'}"
 
 

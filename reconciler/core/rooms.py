@@ -151,7 +151,7 @@ class Sorted:
         """Note a room that never spoke, if somebody listened to it for long enough."""
         if not self.ears.since or self.ears.deaf_to(pod.node):
             return
-        since = max(pod.seen.starting, self.ears.since_on(pod.node))
+        since = max(pod.seen.starting, self.ears.since)
         left = since + first_word_seconds(self.workload) - self.now
         if left > 0:
             self._again(left)

@@ -15,7 +15,7 @@ from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
 from reconciler.model import additional
 from reconciler.model.changes import Cause, ObjectChange, Verb
-from reconciler.model.holds import Hold, HoldKind, is_suspended
+from reconciler.model.holds import Hold, HoldKind, is_suspended, is_untouched
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import MarkRoom, Plan
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
@@ -34,8 +34,8 @@ class Preview:
     def moving(self) -> bool:
         """Whether something of it would be written or is on its way to be replaced."""
         acts = not replace(self.plan, objects=(), strike=None).idle
-        waits = not is_suspended(self.holds) and (self.plan.counts.old or self.spare)
-        return bool(self.objects) or acts or bool(waits)
+        rolls = self.plan.counts.old and not is_suspended(self.holds)
+        return bool(self.objects) or acts or bool(rolls or self.spare)
 
     @property
     def spare(self) -> int:
@@ -44,6 +44,8 @@ class Preview:
         Whoever leads hears them, and lets those go that are empty.
         """
         counts = self.plan.counts
+        if is_untouched(self.holds) or any(each.kind is HoldKind.FOREIGN for each in self.holds):
+            return 0
         members = counts.ready + counts.unready
         most = min(members - counts.busy, members - counts.desired, counts.unheard)
         leave = sum(each.leaving is Why.SCALE_IN for each in self.plan.marks)

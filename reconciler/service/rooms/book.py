@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from reconciler.core import fence, hearing
+from reconciler.core import fence, hearing, kept_reports
 from reconciler.core.reporting import is_listened_to
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
@@ -29,7 +29,7 @@ from reconciler.service.rooms.suspicion import Suspicion
 
 LONG_AGO_SECONDS = 600.0
 """Of players of whom a room told in vain before that another process may have heard that they left:
-the 0 that stood on its pod before is not written anew."""
+a 0 that stood on its pod before is not written anew. Players who stand there are no such doubt."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -159,6 +159,11 @@ class Book:
         late = silent_seconds >= least_patience(workload.timeouts.ping_seconds)
         return late and self.silence.is_overdue(line)
 
+    def lives(self, line: Line) -> None:
+        """Take in that a room does what no hung one does, though it says nothing of itself."""
+        line.last_at = self._elapsed()
+        self._liveness.spoke(line)
+
     def take(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
     ) -> bool:
@@ -208,11 +213,14 @@ class Book:
             return
         line.told_at, line.counted_at, line.report = line.last_at, untaken.at, None
         kept.tell_over(line, pod)
-        is_long_ago = self._elapsed() - untaken.at > LONG_AGO_SECONDS
+        stands = kept_reports.heard_of(pod.kept_report)
+        same = stands is not None and stands.players > 0 and not stands.long_ago
+        is_long_ago = not same and self._elapsed() - untaken.at > LONG_AGO_SECONDS
         heard = replace(line.recalled(untaken), long_ago=is_long_ago)
         line.heard = hearing.told_under(heard, None, untaken.pod, untaken.unix_seconds)
         kept.void(line, pod, line.last_at, self._clock.now())
         line.empty_at = line.last_at
+        self.silence.follow(line)
 
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float

@@ -224,6 +224,8 @@ class RoomDesk:
         self._open()
         key, pod = self._again(room)
         line = self.book.pages.line(key, pod)
+        if own:
+            self.book.lives(line)
         async with line.lock:
             await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves, own))
         key, pod = self._again(room)
@@ -256,7 +258,7 @@ class RoomDesk:
 
     def _leaving(self, line: Line, pod: LivePod, leaves: bool, own: bool) -> list[Json]:
         now, workload = self._clock.now(), self._roster.workload(line.key)
-        return deciding.leave_patch(pod, line.heard, workload, leaves, now, own=own)
+        return deciding.leave_patch(pod, line.known, workload, leaves, now, own=own)
 
     def _again(self, room: RoomView) -> Room:
         pod = room.pod

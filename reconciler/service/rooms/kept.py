@@ -124,7 +124,9 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     is_own = _is_of_start(line.health_at, pod, now, unix_seconds)
     health = heard.health if is_own else None
     if heard.players and heard.counted > pod.game_started_at + START_SECONDS:
-        heard = replace(heard, runs=pod.runs, health=health)
+        # That it is over was said after that count: when this process ran already.
+        over_runs = None if heard.over_runs is None else pod.runs
+        heard = replace(heard, runs=pod.runs, health=health, over_runs=over_runs)
     elif not heard.players or _is_surely_before(line, heard, pod, now):
         before, heard = heard, hearing.emptied(heard, pod.runs, now, health)
         if _is_of_start(before.untold_since, pod, now, unix_seconds):
@@ -156,9 +158,11 @@ def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> boo
     creating = heard.health is Health.CREATING and line.health_at > line.counted_at
     if creating and (line.unclear != pod.runs or line.health_at == now):
         return True
+    if line.unclear == pod.runs:
+        return False
     if hearing.is_over_before(heard, pod.runs):
         return True
-    if line.unclear == pod.runs or _is_perhaps_a_proxy(heard, pod):
+    if _is_perhaps_a_proxy(heard, pod):
         return False
     apart = CLOCKS_APART_SECONDS
     if line.counted_at == -math.inf:

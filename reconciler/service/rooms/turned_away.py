@@ -6,6 +6,7 @@ the process that runs in the room, is dropped, and so is a room that is no more.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from reconciler.core import hearing, kept_reports
 from reconciler.model.live import LivePod
@@ -64,9 +65,12 @@ class TurnedAway:
         """Note what a room told in a term that ends, and what does not stand on its pod yet."""
         if line.untaken is not None:
             return  # it is noted
+        known = self._untaken.get(line.uid)
+        if known is not None and line.counted_at >= known.at:
+            self.drop(line.uid)
         heard, writes = line.heard, line.due_at is not None or line.lock.locked()
         if writes and heard is not None and heard.busy and heard.players and hearing.keeps(heard):
-            self.note(pod, heard.players, line.counted_at)
+            self.note(replace(pod, runs=heard.runs), heard.players, line.counted_at)
 
     def drop(self, uid: str) -> None:
         """Forget what a room told."""

@@ -63,3 +63,16 @@ def test_nobody_is_told_of_those_of_a_workload_that_is_suspended_or_of_a_decided
     suspended = Hold(HoldKind.SUSPENDED, a_key(), "for now")
     assert not Preview(plan, (), (suspended,)).moving
     assert not asked_by_git(Preview(plan, (), ()), 6).moving, "Git asks for six"
+    foreign = Hold(HoldKind.FOREIGN, a_key(), "a stranger's")
+    assert Preview(plan, (), (foreign,)).spare == 0, "no room goes"
+
+
+def test_programs_and_pull_requests_are_told_of_them_too() -> None:
+    change = LiveChange("c" * 40, (Preview(plan_of(5, 0, 2), (), ()),), (), (), {})
+    told = {}
+    for output in ("json", "github"):
+        screen = console()
+        print_live(screen, change, output, "")
+        told[output] = text_of(screen.out)
+    assert json.loads(told["json"])["workloads"][0]["spare"] == 3
+    assert "3 rooms more than wanted: `gamekeeper run` hears them" in told["github"]

@@ -76,7 +76,8 @@ async def test_a_port_where_nobody_listens_is_told_of_without_any_library_s_word
     with pytest.raises(Failure) as told:
         await rooms_api.told_by(gone, "")
     assert str(told.value).startswith(
-        f"{gone}/v1/rooms cannot be connected to: Connection refused. Check --rooms-api (GAMEKEEPER_ROOMS_API), and that"
+        f"{gone}/v1/rooms cannot be connected to: Connection refused. "
+        "Check --rooms-api (GAMEKEEPER_ROOMS_API), and that"
     )
 
 

@@ -160,6 +160,11 @@ def test_it_has_its_time_to_say_a_first_word_and_so_has_who_begins_to_listen() -
     assert begun.wake_in_seconds == pytest.approx(9.0)
 
 
+def test_who_listens_anew_for_another_reason_goes_on_telling_of_it() -> None:
+    ears = Ears(since=NOW - 1000, again_on={"": NOW - 1})
+    assert [hold.kind for hold in mute(1000.0, ears).holds] == [HoldKind.NEVER_HEARD]
+
+
 @pytest.mark.parametrize(
     "ears",
     [

@@ -308,3 +308,18 @@ def _make_lobby(it: Stage) -> None:
     spec = {"containers": [{"name": "game", "image": "game:1"}]}
     body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
     it.world.create("/api/v1/namespaces/lobby/pods", body)
+
+
+def test_a_room_that_asks_to_leave_is_alive_though_it_says_nothing_of_itself() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(READY)
+        limit = it.workload.timeouts.ping_seconds
+        await asyncio.sleep(limit - 10.0)
+        room = it.desk.find("arena", "arena-0")
+        await it.desk.leave(room, leaves=True, by="the room", own=True)
+        await asyncio.sleep(limit - 10.0)
+        assert not it.desk.book.of(a_key()).rooms[room.pod.uid].silent
+        await asyncio.sleep(20.0)
+        assert it.desk.book.of(a_key()).rooms[room.pod.uid].silent
+
+    on_stage(act)

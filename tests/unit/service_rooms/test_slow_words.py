@@ -1,14 +1,17 @@
 """Words that come late, or twice: what a room told meanwhile stands, whoever heard it."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from reconciler.model.errors import Unavailable
 from reconciler.room_ports import Came
+from reconciler.sandbox.behaviour import CRASH
 from tests.loop.virtual_time import elapsed
+from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
-from tests.unit.service_rooms.test_other_terms import crashes
+from tests.unit.service_rooms.test_other_terms import crashes, game, until
 from tests.unit.service_rooms.test_over_and_after import OVER, pings, stays
 
 
@@ -59,6 +62,53 @@ def test_nor_where_its_players_were_told_of_in_vain() -> None:
         await it.say(READY)
         await pings(it, times=1)
         await stays(it)
+
+    on_stage(act)
+
+
+@pytest.mark.parametrize("before", [2, 1])
+@pytest.mark.parametrize("late", [0.2, 3.0, 6.0])
+def test_nor_where_the_pod_tells_late_that_the_next_one_runs(late: float, before: int) -> None:
+    async def act(it: Stage) -> None:
+        await it.say(READY)
+        await it.say(players(before))
+        await asyncio.sleep(20.0)
+        await it.say(READY)
+        it.flows.clear()
+        await it.patch(annotations={CRASH: "0.1"})
+        await until(lambda: game(it)["restartCount"] > 0)
+        await it.patch(annotations={CRASH: None})
+        await until(lambda: "running" in game(it)["state"])
+        await asyncio.sleep(late)
+        await it.say(READY)
+        await it.say(players(3))
+        await asyncio.sleep(0.2)
+        await it.say(OVER)
+        await asyncio.sleep(0.3)
+        it.flows.set()
+        await it.seen()
+        it.desk.book.of(a_key())  # as the lane does at every event
+        await pings(it, times=3)
+        await stays(it)
+
+    on_stage(act)
+
+
+def test_where_no_restart_is_seen_after_it_players_of_before_are_in_doubt() -> None:
+    """A shell may start the next process, or a container beside the game runs on."""
+
+    async def act(it: Stage) -> None:
+        timeouts = replace(it.workload.timeouts, silent_busy_seconds=600.0)
+        it.want(timeouts=timeouts)
+        await it.say(READY)
+        await it.say(players(3))
+        await asyncio.sleep(20.0)
+        await it.say(OVER)
+        await pings(it, times=2)
+        told = it.desk.find("arena", "arena-0").judged.protected
+        assert told == "it says so, 3 players, or did before it said that it was over"
+        await pings(it, times=90)
+        assert not it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
 

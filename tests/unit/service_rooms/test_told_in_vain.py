@@ -185,3 +185,121 @@ def test_nobody_is_kept_over_a_term_of_a_game_that_said_that_it_is_over(limit: b
         assert not it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
+
+
+@pytest.mark.parametrize("gap", [0.3, 1.9])
+def test_who_stands_on_the_pod_is_in_no_doubt_for_having_been_told_in_vain_before(
+    gap: float,
+) -> None:
+    """As games do: turned away by the one, they ask again, and the other one takes it in."""
+
+    async def act(it: Stage) -> None:
+        async with another(it) as other:
+            for each in (it, other):
+                limited(each)
+            await it.say(players(0))
+            await asyncio.sleep(30.0)
+            await turns_away(other, 3)
+            await asyncio.sleep(gap)
+            await it.say(players(3))
+            await asyncio.sleep(1200.0)
+            await ends_its_term(it)
+            await other.seen()
+            other.leads = True
+            other.listen()
+            await asyncio.sleep(30.0)
+            judged = other.desk.find("arena", "arena-0").judged
+            assert judged.protected == "it says so, 3 players"
+            await asyncio.sleep(3 * LIMIT_SECONDS)
+            assert other.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act)
+
+
+def test_a_silence_that_was_noted_before_they_are_taken_in_lasts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def act(it: Stage) -> None:
+        limited(it)
+        it.want(timeouts=replace(it.workload.timeouts, ping_seconds=30.0))
+        await it.say(READY)
+        await it.say(players(0))
+        await asyncio.sleep(15.0)
+        await ends_its_term(it)
+        await turns_away(it, 3)
+        with monkeypatch.context() as patched:
+            fails_to_read(it, patched)
+            it.leads = True
+            it.listen()
+            await pings_of(it, "arena-1", 6)
+        await pings_of(it, "arena-1", 100)
+        assert not it.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act, 2)
+
+
+async def pings_of(it: Stage, name: str, times: int) -> None:
+    for _ in range(times):
+        await asyncio.sleep(10.0)
+        await it.say(READY, name)
+        it.desk.book.of(a_key())
+
+
+def test_a_count_of_0_that_was_answered_ends_them_in_a_term_however_short() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(0))
+        await asyncio.sleep(15.0)
+        await ends_its_term(it)
+        await turns_away(it, 3)
+        await asyncio.sleep(5.0)
+        it.leads = True
+        await it.say(players(0))
+        await ends_its_term(it)
+        it.leads = True
+        it.listen()
+        await asyncio.sleep(30.0)
+        assert not it.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act)
+
+
+def test_a_doubt_outlives_the_term_in_which_nothing_could_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def fails(*of_what: object) -> None:
+        raise Unavailable("no writes for a while")
+
+    async def act(it: Stage) -> None:
+        limited(it)
+        await it.say(players(2))
+        await asyncio.sleep(15.0)
+        with monkeypatch.context() as patched:
+            patched.setattr(it.desk._flips, "_patch", fails)
+            await it.say(players(3))
+            await crashes(it)
+            await ends_its_term(it)
+        it.leads = True
+        it.listen()
+        await asyncio.sleep(10 * LIMIT_SECONDS)
+        assert not it.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act)
+
+
+def test_whoever_is_asked_to_leave_meanwhile_is_not_marked_as_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(0))
+        await asyncio.sleep(15.0)
+        await ends_its_term(it)
+        await turns_away(it, 3)
+        fails_to_read(it, monkeypatch)
+        it.leads = True
+        it.listen()
+        await asyncio.sleep(2.0)
+        await it.desk.leave(it.desk.find("arena", "arena-0"), leaves=True, by="anna", own=False)
+        await asyncio.sleep(60.0)
+        assert it.label() != "draining"
+
+    on_stage(act)
