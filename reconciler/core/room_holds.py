@@ -70,7 +70,7 @@ def stuck(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
 
 def never_heard(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
     """Say that rooms never spoke: they may be full, so that nothing ends them by itself."""
-    if not there.mute:
+    if not there.unspoken:
         return ()
     limit = rooms.first_word_seconds(there.workload)
     reason = (

@@ -55,9 +55,9 @@ class Sorted:
     """The rooms of a workload by state and revision. Terminating pods are no rooms any more.
 
     The first four are its members: who is to leave, has failed or is kept for a post-mortem is
-    not counted, nor is who ended as it was told to (`left`: that is no failure). `mute` are those
-    of any that are up for longer than it takes to say a first word, and never did. An old room that
-    lapsed stands with the ready ones: it may be full of players, so it goes at a roll-out's pace.
+    not counted, nor is who ended as it was told to (`left`: that is no failure). `unspoken` are
+    those of any that are up for longer than it takes to say a first word, and never did. An old one
+    that lapsed stands with the ready ones: it may be full of players, and goes at a roll-out's pace.
     A new one does not: what is not ready is no reason to take old ones away. `protected` are the
     uids of rooms that may not go by our own doing, of `busy` those that serve players.
     """
@@ -76,7 +76,7 @@ class Sorted:
     terminating: list[LivePod] = field(default_factory=list)
     protected: set[str] = field(default_factory=set)
     busy: set[str] = field(default_factory=set)
-    mute: list[LivePod] = field(default_factory=list)
+    unspoken: list[LivePod] = field(default_factory=list)
     unheard: int = 0
     again_in_seconds: float | None = None
     _judged: dict[str, Judged] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class Sorted:
         if left > 0:
             self._again(left)
         else:
-            self.mute.append(pod)
+            self.unspoken.append(pod)
 
     def _again(self, seconds: float) -> None:
         if seconds > 0:

@@ -171,12 +171,18 @@ async def until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never was so")
 
 
-async def crashes(it: Stage) -> None:
-    """Let the container of a room end and begin anew."""
+async def restarts(it: Stage) -> None:
+    """Let the container of a room end and begin anew, seen or not."""
+    before = game(it)["restartCount"]
     await it.patch(annotations={CRASH: "0.1"})
-    await until(lambda: game(it)["restartCount"] > 0)
+    await until(lambda: game(it)["restartCount"] > before)
     await it.patch(annotations={CRASH: None})
     await until(lambda: "running" in game(it)["state"])
+
+
+async def crashes(it: Stage) -> None:
+    """Let the container of a room end and begin anew, and see it."""
+    await restarts(it)
     await it.seen()
     it.desk.book.of(a_key())
 

@@ -11,11 +11,10 @@ import pytest
 from reconciler.model import labels
 from reconciler.model.rooms import GameState, Health, Mark, Report, Said
 from reconciler.room_ports import Came
-from reconciler.sandbox.behaviour import CRASH
 from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
-from tests.unit.service_rooms.test_other_terms import crashes, game, until
+from tests.unit.service_rooms.test_other_terms import crashes, restarts
 
 OVER = Report(periodic=True, said=Said.TERMINATED, matches=0)
 WORDS = {
@@ -71,10 +70,7 @@ def test_players_of_whom_the_leader_before_was_told_stay(word: Report) -> None:
             await other.seen()
             other.leads = True
             other.listen()
-            await it.patch(annotations={CRASH: "0.1"})
-            await until(lambda: game(it)["restartCount"] > 0)
-            await it.patch(annotations={CRASH: None})
-            await until(lambda: "running" in game(it)["state"])
+            await restarts(it)
             await other.seen()
             await other.say(READY)
             await other.say(players(3))

@@ -7,11 +7,10 @@ import pytest
 
 from reconciler.model.errors import Unavailable
 from reconciler.room_ports import Came
-from reconciler.sandbox.behaviour import CRASH
 from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
-from tests.unit.service_rooms.test_other_terms import crashes, game, until
+from tests.unit.service_rooms.test_other_terms import crashes, restarts
 from tests.unit.service_rooms.test_over_and_after import OVER, pings, stays
 
 
@@ -30,6 +29,19 @@ async def ends_its_term(it: Stage) -> None:
     it.leads = False
     it.desk.forget()
     await asyncio.sleep(1.0)
+
+
+async def is_told_in_vain(it: Stage) -> None:
+    """Let a room that was empty tell of three players when nothing is taken in."""
+    await it.say(players(0))
+    await asyncio.sleep(15.0)
+    await ends_its_term(it)
+    await turns_away(it, 3)
+
+
+def leads_again(it: Stage) -> None:
+    it.leads = True
+    it.listen()
 
 
 @pytest.mark.parametrize("gap", [0.1, 3.0, 9.0])
@@ -55,8 +67,7 @@ def test_nor_where_its_players_were_told_of_in_vain() -> None:
         await ends_its_term(it)
         await turns_away(it, 3)
         await asyncio.sleep(1.3)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await it.say(OVER)
         await asyncio.sleep(3.0)
         await it.say(READY)
@@ -75,10 +86,7 @@ def test_nor_where_the_pod_tells_late_that_the_next_one_runs(late: float, before
         await asyncio.sleep(20.0)
         await it.say(READY)
         it.flows.clear()
-        await it.patch(annotations={CRASH: "0.1"})
-        await until(lambda: game(it)["restartCount"] > 0)
-        await it.patch(annotations={CRASH: None})
-        await until(lambda: "running" in game(it)["state"])
+        await restarts(it)
         await asyncio.sleep(late)
         await it.say(READY)
         await it.say(players(3))
@@ -135,8 +143,7 @@ def test_a_slow_count_empties_nobody_of_whom_the_leader_before_was_told(same: bo
             await ends_its_term(it)
             leads = it if same else other
             await leads.seen()
-            leads.leads = True
-            leads.listen()
+            leads_again(leads)
             await asyncio.sleep(1.5)
             with pytest.raises(Unavailable, match="say how the room is now"):
                 await is_slow(leads, begun)
@@ -153,8 +160,7 @@ def test_nor_does_it_empty_those_who_were_told_of_in_vain() -> None:
         begun = elapsed()
         await ends_its_term(it)
         await turns_away(it, 3)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(0.5)
         await is_slow(it, begun)
         await asyncio.sleep(20.0)
@@ -174,8 +180,7 @@ def test_told_in_vain_it_is_older_than_what_came_in_meanwhile() -> None:
         await asyncio.sleep(2.0)
         await turns_away(it, 0, begun)
         await asyncio.sleep(5.0)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(10.0)
         await stays(it)
 

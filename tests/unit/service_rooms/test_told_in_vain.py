@@ -12,7 +12,12 @@ from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
 from tests.unit.service_rooms.test_other_terms import crashes
 from tests.unit.service_rooms.test_over_and_after import OVER, pings
-from tests.unit.service_rooms.test_slow_words import ends_its_term, turns_away
+from tests.unit.service_rooms.test_slow_words import (
+    ends_its_term,
+    is_told_in_vain,
+    leads_again,
+    turns_away,
+)
 
 LIMIT_SECONDS = 120.0
 
@@ -48,8 +53,7 @@ def test_their_room_stays_until_all_is_seen_that_was_written_before(
             await it.patch("arena-1", annotations={"x": "y"})
         else:
             fails_to_read(it, monkeypatch)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(2.0)
         room = it.desk.find("arena", "arena-0")
         assert room.judged.protected
@@ -81,8 +85,7 @@ def test_they_are_forgotten_where_the_pod_shows_in_the_end_that_another_was_told
             await it.say(players(0))
             await asyncio.sleep(10.0)
             await ends_its_term(it)
-            other.leads = True
-            other.listen()
+            leads_again(other)
             await asyncio.sleep(5.0)
             assert other.desk.find("arena", "arena-0").judged.protected
             other.flows.set()
@@ -108,8 +111,7 @@ def test_of_those_of_long_ago_it_is_said_that_they_may_have_gone(limit: bool) ->
             await it.say(players(0))
             await asyncio.sleep(3600.0)
             await ends_its_term(it)
-            other.leads = True
-            other.listen()
+            leads_again(other)
             await asyncio.sleep(60.0)
             judged = other.desk.find("arena", "arena-0").judged
             assert "3 players, or did long ago, to a process that did not lead" in judged.protected
@@ -126,15 +128,11 @@ def test_of_those_of_long_ago_it_is_said_that_they_may_have_gone(limit: bool) ->
 def test_those_of_the_process_before_are_in_doubt_as_if_they_had_been_heard() -> None:
     async def act(it: Stage) -> None:
         limited(it)
-        await it.say(players(0))
-        await asyncio.sleep(15.0)
-        await ends_its_term(it)
-        await turns_away(it, 3)
+        await is_told_in_vain(it)
         await asyncio.sleep(5.0)
         await crashes(it)
         await asyncio.sleep(5.0)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(10.0)
         judged = it.desk.find("arena", "arena-0").judged
         assert "or did right before its game began anew" in judged.protected
@@ -151,8 +149,7 @@ def test_whoever_said_since_that_it_is_over_and_began_anew_has_none() -> None:
         await ends_its_term(it)
         await turns_away(it, 3)
         await asyncio.sleep(3.0)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         it.flows.clear()
         restart = asyncio.create_task(crashes(it))
         await it.say(OVER)
@@ -178,8 +175,7 @@ def test_nobody_is_kept_over_a_term_of_a_game_that_said_that_it_is_over(limit: b
         await ends_its_term(it)
         await crashes(it)
         await asyncio.sleep(2.0)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await it.say(READY)
         await pings(it)
         assert not it.desk.find("arena", "arena-0").judged.protected
@@ -205,8 +201,7 @@ def test_who_stands_on_the_pod_is_in_no_doubt_for_having_been_told_in_vain_befor
             await asyncio.sleep(1200.0)
             await ends_its_term(it)
             await other.seen()
-            other.leads = True
-            other.listen()
+            leads_again(other)
             await asyncio.sleep(30.0)
             judged = other.desk.find("arena", "arena-0").judged
             assert judged.protected == "it says so, 3 players"
@@ -223,14 +218,10 @@ def test_a_silence_that_was_noted_before_they_are_taken_in_lasts(
         limited(it)
         it.want(timeouts=replace(it.workload.timeouts, ping_seconds=30.0))
         await it.say(READY)
-        await it.say(players(0))
-        await asyncio.sleep(15.0)
-        await ends_its_term(it)
-        await turns_away(it, 3)
+        await is_told_in_vain(it)
         with monkeypatch.context() as patched:
             fails_to_read(it, patched)
-            it.leads = True
-            it.listen()
+            leads_again(it)
             await pings_of(it, "arena-1", 6)
         await pings_of(it, "arena-1", 100)
         assert not it.desk.find("arena", "arena-0").judged.protected
@@ -247,16 +238,12 @@ async def pings_of(it: Stage, name: str, times: int) -> None:
 
 def test_a_count_of_0_that_was_answered_ends_them_in_a_term_however_short() -> None:
     async def act(it: Stage) -> None:
-        await it.say(players(0))
-        await asyncio.sleep(15.0)
-        await ends_its_term(it)
-        await turns_away(it, 3)
+        await is_told_in_vain(it)
         await asyncio.sleep(5.0)
         it.leads = True
         await it.say(players(0))
         await ends_its_term(it)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(30.0)
         assert not it.desk.find("arena", "arena-0").judged.protected
 
@@ -278,8 +265,7 @@ def test_a_doubt_outlives_the_term_in_which_nothing_could_be_written(
             await it.say(players(3))
             await crashes(it)
             await ends_its_term(it)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(10 * LIMIT_SECONDS)
         assert not it.desk.find("arena", "arena-0").judged.protected
 
@@ -290,13 +276,9 @@ def test_whoever_is_asked_to_leave_meanwhile_is_not_marked_as_empty(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def act(it: Stage) -> None:
-        await it.say(players(0))
-        await asyncio.sleep(15.0)
-        await ends_its_term(it)
-        await turns_away(it, 3)
+        await is_told_in_vain(it)
         fails_to_read(it, monkeypatch)
-        it.leads = True
-        it.listen()
+        leads_again(it)
         await asyncio.sleep(2.0)
         await it.desk.leave(it.desk.find("arena", "arena-0"), leaves=True, by="anna", own=False)
         await asyncio.sleep(60.0)

@@ -11,13 +11,12 @@ from reconciler.model import labels
 from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import Mark
 from reconciler.room_ports import AT_ONCE
-from reconciler.sandbox.behaviour import CRASH
 from reconciler.service.rooms import turned_away
 from reconciler.service.rooms.turned_away import TurnedAway, is_outdone
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.unit.core.making import NOW, a_key, a_room
 from tests.unit.service_rooms.stage import Stage, players, stage
-from tests.unit.service_rooms.test_other_terms import game, until
+from tests.unit.service_rooms.test_other_terms import restarts
 
 Act = Callable[[Stage], Awaitable[None]]
 
@@ -144,10 +143,7 @@ def test_a_game_that_crashed_after_it_told_has_no_players_though_its_pod_tells_i
         await _turned_away(it)
         await asyncio.sleep(200.0)
         it.flows.clear()
-        await it.patch(annotations={CRASH: "0.1"})
-        await until(lambda: game(it)["restartCount"] > 0)
-        await it.patch(annotations={CRASH: None})
-        await until(lambda: "running" in game(it)["state"])
+        await restarts(it)
         await _leads_again(it)
         it.flows.set()
         await it.seen()

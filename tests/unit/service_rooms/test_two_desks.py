@@ -15,11 +15,10 @@ import pytest
 from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import GameState, Health, Report
 from reconciler.room_ports import AT_ONCE, Came
-from reconciler.sandbox.behaviour import CRASH
 from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import READY, Stage, another, on_stage, players
-from tests.unit.service_rooms.test_other_terms import game, until
+from tests.unit.service_rooms.test_other_terms import game, restarts
 from tests.unit.service_rooms.test_over_and_after import OVER
 
 SEEDS = 160
@@ -160,11 +159,7 @@ class Play:
 
     async def _restart(self) -> None:
         one = self.both[0]
-        before = game(one)["restartCount"]
-        await one.patch(annotations={CRASH: "0.1"})
-        await until(lambda: game(one)["restartCount"] > before)
-        await one.patch(annotations={CRASH: None})
-        await until(lambda: "running" in game(one)["state"])
+        await restarts(one)
         self.players, self.ping = None, READY
 
     def _plans(self) -> None:
