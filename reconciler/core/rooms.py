@@ -57,7 +57,7 @@ class Sorted:
     The first four are its members: who is to leave, has failed or is kept for a post-mortem is
     not counted, nor is who ended as it was told to (`left`: that is no failure). `unspoken` are
     those of any that are up for longer than it takes to say a first word, and never did. An old one
-    that lapsed stands with the ready ones: it may be full of players, and goes at a roll-out's pace.
+    that lapsed stands with the ready ones: it may be full, so it goes at a roll-out's pace.
     A new one does not: what is not ready is no reason to take old ones away. `protected` are the
     uids of rooms that may not go by our own doing, of `busy` those that serve players.
     """
